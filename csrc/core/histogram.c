@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/histogram.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+
+static void forget(struct sated_histogram *h)
+{
+    h->count = 0;
+    h->min = UINT64_MAX;
+    h->max = 0;
+    h->first = HISTOGRAM_BUCKETS;
+    h->last = 0;
+    h->sum = h->squares = 0;
+}
+
+int sated_histogram_new(struct sated_histogram **out)
+{
+    *out = NULL;
+    struct sated_histogram *h = malloc(sizeof *h);
+    uint64_t *counts = calloc(HISTOGRAM_BUCKETS, sizeof *counts);
+    if (!h || !counts) {
+        free(h);
+        free(counts);
+        return error_set(-ENOMEM, SATED_LAYER_NONE,
+                         "no memory for a histogram of %zu bytes; close something and try again",
+                         HISTOGRAM_BUCKETS * sizeof *counts);
+    }
+    h->counts = counts;
+    forget(h);
+    *out = h;
+    return 0;
+}
+
+void sated_histogram_free(struct sated_histogram *h)
+{
+    if (!h)
+        return;
+    free(h->counts);
+    free(h);
+}
+
+void sated_histogram_reset(struct sated_histogram *h)
+{
+    if (h->first <= h->last)
+        memset(h->counts + h->first, 0, (h->last - h->first + 1) * sizeof *h->counts);
+    forget(h);
+}
+
+void sated_histogram_record(struct sated_histogram *h, uint64_t value, uint64_t count)
+{
+    if (!count)
+        return;
+    histogram_record(h, value);
+    uint64_t more = count - 1;
+    h->counts[histogram_bucket(value)] += more;
+    h->count += more;
+    h->sum += (unsigned __int128)value * more;
+    h->squares += (unsigned __int128)value * value * more;
+}
+
+void sated_histogram_merge(struct sated_histogram *into, const struct sated_histogram *from)
+{
+    if (!from->count)
+        return;
+    for (uint32_t b = from->first; b <= from->last; b++)
+        into->counts[b] += from->counts[b];
+    into->count += from->count;
+    into->sum += from->sum;
+    into->squares += from->squares;
+    if (from->min < into->min)
+        into->min = from->min;
+    if (from->max > into->max)
+        into->max = from->max;
+    if (from->first < into->first)
+        into->first = from->first;
+    if (from->last > into->last)
+        into->last = from->last;
+}
+
+uint64_t sated_histogram_count(const struct sated_histogram *h)
+{
+    return h->count;
+}
+
+uint64_t sated_histogram_min(const struct sated_histogram *h)
+{
+    return h->count ? h->min : 0;
+}
+
+uint64_t sated_histogram_max(const struct sated_histogram *h)
+{
+    return h->max;
+}
+
+double sated_histogram_mean(const struct sated_histogram *h)
+{
+    return h->count ? (double)h->sum / (double)h->count : NAN;
+}
+
+double sated_histogram_stddev(const struct sated_histogram *h)
+{
+    if (!h->count)
+        return NAN;
+    /* n * squares - sum^2 would not fit 128 bits for long runs; sums about the integer mean lose nothing that counts:
+     * sum (v - m)^2 = squares - 2 m sum + n m^2, all integers. */
+    unsigned __int128 m = h->sum / h->count, left = h->sum - m * h->count; /* sum = m n + left */
+    unsigned __int128 about = h->squares - m * m * h->count - 2 * m * left;
+    double shift = (double)left / (double)h->count, variance = (double)about / (double)h->count - shift * shift;
+    return variance > 0 ? sqrt(variance) : 0;
+}
+
+/* The value that stands for the rank-th smallest, rank from 1. */
+static uint64_t at_rank(const struct sated_histogram *h, uint64_t rank)
+{
+    uint64_t seen = 0;
+    for (uint32_t b = h->first; b <= h->last; b++) {
+        seen += h->counts[b];
+        if (seen >= rank) {
+            uint64_t v = histogram_high(b);
+            return v < h->min ? h->min : v > h->max ? h->max : v;
+        }
+    }
+    return h->max;
+}
+
+/* ceil(p n / 100) by nearest rank. The product is rounded where it lies within an ulp of an integer, so that 99.9 % of
+ * 1000 is 999 and not 1000. */
+static uint64_t rank_of(double percent, uint64_t n)
+{
+    double exact = percent / 100.0 * (double)n, whole = nearbyint(exact);
+    double rank = fabs(exact - whole) <= 1e-12 * (exact > 1 ? exact : 1) ? whole : ceil(exact);
+    if (rank < 1)
+        return 1;
+    return rank >= (double)n ? n : (uint64_t)rank;
+}
+
+int64_t sated_histogram_percentile(const struct sated_histogram *h, double percent)
+{
+    if (!h->count || !(percent >= 0 && percent <= 100))
+        return -1;
+    return (int64_t)at_rank(h, rank_of(percent, h->count));
+}
+
+/* log of k! by Stirling's series, exact to 1e-10 from 10 on; smaller ones are multiplied out. */
+static double log_factorial(double k)
+{
+    double f = 1;
+    if (k < 16) {
+        for (double i = 2; i <= k; i++)
+            f *= i;
+        return log(f);
+    }
+    double x = k + 1, y = 1 / (x * x);
+    return (x - 0.5) * log(x) - x + 0.91893853320467274178 + (1 / 12.0 - y * (1 / 360.0 - y / 1260.0)) / x;
+}
+
+/* P(X <= k) for X ~ Binomial(n, q). */
+static double binomial_cdf(uint64_t k, uint64_t n, double q)
+{
+    double n_d = (double)n, spread = sqrt(n_d * q * (1 - q)), at = (double)k;
+    if (at >= n_d)
+        return 1;
+    /* Terms further than 40 standard deviations from the mean are below 1e-300. */
+    double from = floor(n_d * q - 40 * spread - 40), sum = 0;
+    if (from < 0)
+        from = 0;
+    if (at < from)
+        return 0;
+    double base = log_factorial(n_d), lq = log(q), lp = log1p(-q);
+    double term = exp(base - log_factorial(at) - log_factorial(n_d - at) + at * lq + (n_d - at) * lp);
+    for (double i = at; i >= from && (term > 1e-18 || i > n_d * q); i--) {
+        sum += term;
+        term *= i / (n_d - i + 1) * (1 - q) / q;
+    }
+    return sum > 1 ? 1 : sum;
+}
+
+/* The least k with P(X <= k) >= p. */
+static uint64_t binomial_quantile(double p, uint64_t n, double q)
+{
+    double spread = sqrt((double)n * q * (1 - q)) * 12 + 12, mean = (double)n * q;
+    uint64_t low = mean > spread ? (uint64_t)(mean - spread) : 0;
+    uint64_t high = mean + spread < (double)n ? (uint64_t)(mean + spread) : n;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (binomial_cdf(middle, n, q) >= p)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+int sated_histogram_percentile_interval(const struct sated_histogram *h, double percent, double confidence,
+                                        int64_t *low, int64_t *high)
+{
+    *low = *high = -1;
+    if (!(percent > 0 && percent < 100))
+        return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
+                         "an interval of the %g th percentile: give a percentage between 0 and 100", percent);
+    if (!(confidence > 0 && confidence < 1))
+        return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
+                         "confidence %g: give a fraction between 0 and 1, such as 0.95", confidence);
+    /* Order statistics r < s cover the quantile with probability P(r <= X <= s - 1), X ~ Binomial(n, q). */
+    double q = percent / 100, tail = (1 - confidence) / 2;
+    uint64_t n = h->count;
+    uint64_t r = n ? binomial_quantile(tail, n, q) : 0, s = n ? binomial_quantile(1 - tail, n, q) + 1 : 1;
+    if (r < 1 || s > n)
+        return error_set(SATED_STATE, SATED_LAYER_ARGUMENT,
+                         "%llu values are too few for a %g %% interval of the %g th percentile: measure longer",
+                         (unsigned long long)n, confidence * 100, percent);
+    *low = (int64_t)at_rank(h, r);
+    *high = (int64_t)at_rank(h, s);
+    return 0;
+}
+
+size_t sated_histogram_buckets(const struct sated_histogram *h, uint64_t *low_values, uint64_t *counts, size_t cap)
+{
+    size_t n = 0;
+    for (uint32_t b = h->first; h->count && b <= h->last; b++) {
+        if (!h->counts[b])
+            continue;
+        if (n < cap) {
+            if (low_values)
+                low_values[n] = histogram_low(b);
+            if (counts)
+                counts[n] = h->counts[b];
+        }
+        n++;
+    }
+    return n;
+}
+
+void sated_histogram_sums(const struct sated_histogram *h, uint64_t sum[2], uint64_t squares[2])
+{
+    sum[0] = (uint64_t)h->sum;
+    sum[1] = (uint64_t)(h->sum >> 64);
+    squares[0] = (uint64_t)h->squares;
+    squares[1] = (uint64_t)(h->squares >> 64);
+}
+
+int sated_histogram_load(struct sated_histogram *h, const uint64_t *low_values, const uint64_t *counts, size_t n,
+                         uint64_t min_value, uint64_t max_value, const uint64_t sum[2], const uint64_t squares[2])
+{
+    sated_histogram_reset(h);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t b = histogram_bucket(low_values[i]);
+        if (histogram_low(b) != low_values[i]) {
+            sated_histogram_reset(h);
+            return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
+                             "bucket %zu begins at %llu, where none begins: these counts are of another histogram", i,
+                             (unsigned long long)low_values[i]);
+        }
+        if (!counts[i])
+            continue;
+        h->counts[b] += counts[i];
+        h->count += counts[i];
+        if (b < h->first)
+            h->first = b;
+        if (b > h->last)
+            h->last = b;
+    }
+    if (h->count) {
+        h->min = min_value;
+        h->max = max_value;
+        h->sum = (unsigned __int128)sum[1] << 64 | sum[0];
+        h->squares = (unsigned __int128)squares[1] << 64 | squares[0];
+    }
+    return 0;
+}

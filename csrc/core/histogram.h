@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* The inside of struct sated_histogram, for the loops that record. */
+#ifndef SATED_CORE_HISTOGRAM_H
+#define SATED_CORE_HISTOGRAM_H
+
+#include <sated/histogram.h>
+
+enum {
+    HISTOGRAM_BITS = 10,                                             /* 1024 buckets an octave */
+    HISTOGRAM_BUCKETS = (64 - HISTOGRAM_BITS + 1) << HISTOGRAM_BITS, /* up to 2^64 - 1 */
+};
+
+/* Only touched pages of `counts` cost memory. Every count between first and last; outside all are zero. */
+struct sated_histogram {
+    uint64_t *counts;
+    uint64_t count;
+    uint64_t min, max;
+    uint32_t first, last; /* touched buckets; first > last when empty */
+    unsigned __int128 sum, squares;
+};
+
+static inline uint32_t histogram_bucket(uint64_t value)
+{
+    if (value < (2u << HISTOGRAM_BITS))
+        return (uint32_t)value;
+    unsigned shift = 63u - HISTOGRAM_BITS - (unsigned)__builtin_clzll(value);
+    return (uint32_t)(shift << HISTOGRAM_BITS) + (uint32_t)(value >> shift);
+}
+
+static inline uint64_t histogram_low(uint32_t bucket)
+{
+    if (bucket < (2u << HISTOGRAM_BITS))
+        return bucket;
+    unsigned shift = (bucket >> HISTOGRAM_BITS) - 1;
+    return (uint64_t)(bucket - (shift << HISTOGRAM_BITS)) << shift;
+}
+
+/* The greatest value of a bucket. */
+static inline uint64_t histogram_high(uint32_t bucket)
+{
+    unsigned shift = bucket < (2u << HISTOGRAM_BITS) ? 0 : (bucket >> HISTOGRAM_BITS) - 1;
+    return histogram_low(bucket) + ((1ULL << shift) - 1);
+}
+
+static inline void histogram_record(struct sated_histogram *h, uint64_t value)
+{
+    uint32_t b = histogram_bucket(value);
+    h->counts[b]++;
+    h->count++;
+    h->sum += value;
+    h->squares += (unsigned __int128)value * value;
+    if (value < h->min)
+        h->min = value;
+    if (value > h->max)
+        h->max = value;
+    if (b < h->first)
+        h->first = b;
+    if (b > h->last)
+        h->last = b;
+}
+
+#endif

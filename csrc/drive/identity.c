@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#include "drive/identity.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "transport/block.h"
+#include "transport/handle.h"
+#include "transport/node.h"
+
+void identity_token(struct sated_identity *id, const char *name, bool unique)
+{
+    char whole[NODE_NAME], link[512];
+    uint64_t nsid;
+    id->token[0] = '\0';
+    if (node_whole(whole, name) || strcmp(whole, name))
+        return;
+    if (id->serial[0] && unique) {
+        snprintf(id->token, sizeof id->token, "%s", id->serial);
+    } else if (id->serial[0] && id->protocol == SATED_PROTOCOL_NVME &&
+               node_number(&nsid, "/sys/class/block/%s/nsid", name)) {
+        snprintf(id->token, sizeof id->token, "%s:%llu", id->serial, (unsigned long long)nsid);
+    } else {
+        const char *model = id->model[0] ? id->model : "disk";
+        bool placed = node_link(link, sizeof link, "/dev/disk/by-path", name);
+        snprintf(id->token, sizeof id->token, "%s@%s", model, placed ? strrchr(link, '/') + 1 : name);
+    }
+}
+
+struct same {
+    const char *serial;
+    int n;
+};
+
+static int visit_same(const char *name, void *user)
+{
+    struct same *s = user;
+    char serial[64];
+    s->n += block_serial(serial, sizeof serial, name) && !strcmp(serial, s->serial);
+    return 0;
+}
+
+int sated_drive_get_identity(struct sated_drive *d, struct sated_identity *out)
+{
+    if (d->kind == HANDLE_FILE) {
+        snprintf(d->identity.token, sizeof d->identity.token, "%s", d->path);
+    } else if (d->kind == HANDLE_BLOCK) {
+        struct same same = {.serial = d->identity.serial};
+        node_each_disk(visit_same, &same);
+        identity_token(&d->identity, d->node, same.n <= 1);
+    }
+    *out = d->identity;
+    return 0;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* The token by which a person consents to changing a drive. */
+#ifndef SATED_DRIVE_IDENTITY_H
+#define SATED_DRIVE_IDENTITY_H
+
+#include <stdbool.h>
+
+#include <sated/drive.h>
+
+/* Fills the token of a block device: its serial number; SERIAL:nsid for one of several namespaces; else model@by-path.
+ * @param name in sysfs; @param unique whether no other whole disk has its serial number. A partition gets none. */
+void identity_token(struct sated_identity *id, const char *name, bool unique);
+
+#endif

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+/* What the engines for real drives share. Workers never wait: at the end of an interval they hand over what they
+ * counted and go on; the load's own thread adds it up and makes rows once all workers of a drive have delivered. */
+#include "load/real.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/error.h"
+#include "transport/handle.h"
+
+#define HELD_MAX 65536       /* sheets x classes that may be on their way: a page each at least */
+#define STOP_LEAD_NS 1000000 /* an end that all workers still have before them */
+
+void real_note(struct sated_load *l, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    pthread_mutex_lock(&l->lock);
+    size_t n = strlen(l->note);
+    if (!strstr(l->note, text))
+        snprintf(l->note + n, sizeof l->note - n, "%s%s", n ? "; " : "", text);
+    pthread_mutex_unlock(&l->lock);
+}
+
+bool worker_ready(struct worker *w, int rc)
+{
+    struct real *real = w->real;
+    struct sated_load *l = real->load;
+    pthread_mutex_lock(&l->lock);
+    if (rc && !real->failure.code)
+        sated_detail_get(&real->failure);
+    real->ready++;
+    pthread_cond_broadcast(&l->go);
+    while (!real->open)
+        pthread_cond_wait(&l->go, &l->lock);
+    bool starts = !real->aborted;
+    pthread_mutex_unlock(&l->lock);
+    return starts;
+}
+
+/* An empty sheet, under the lock. Without memory it waits for one that comes back: this cannot be for ever, since the
+ * load's thread needs none of its own. */
+static struct sheet *empty_sheet(struct real *real)
+{
+    struct sated_load *l = real->load;
+    real->held++;
+    if (!real->spare) {
+        struct sheet *s = sheet_new(l->mix.n);
+        if (s)
+            return s;
+    }
+    while (!real->spare)
+        pthread_cond_wait(&l->go, &l->lock);
+    struct sheet *s = real->spare;
+    real->spare = s->next;
+    s->next = NULL;
+    return s;
+}
+
+/* Begins the sheet that follows from_ns, under the lock. */
+static void begin(struct worker *w, int64_t from_ns)
+{
+    struct member *m = w->member;
+    struct sated_load *l = m->load;
+    if (!w->k || from_ns >= load_edge_ns(m, w->k))
+        w->k++;
+    if (w->k > l->begun_k)
+        l->begun_k = w->k;
+    int64_t edge_ns = load_edge_ns(m, w->k);
+    w->submitting = from_ns < m->end_ns;
+    if (w->submitting && m->end_ns < edge_ns)
+        edge_ns = m->end_ns;
+    uint32_t phase = w->submitting ? load_phase(l, w->k) : SATED_AFTER_STOP;
+    w->limited = l->limited && phase == SATED_MEASURED;
+    if (w->limited && !w->charged) {
+        load_limit_begin(m, &w->recorder);
+        w->charged = true;
+    }
+    recorder_begin(&w->recorder, empty_sheet(w->real), w->k, phase, from_ns, edge_ns);
+}
+
+/* Hands the running sheet over, under the lock. */
+static void deliver(struct worker *w, int64_t to_ns)
+{
+    struct real *real = w->real;
+    struct sheet *s = recorder_close(&w->recorder, to_ns);
+    s->submissions = w->submissions;
+    s->submitted = w->submitted;
+    s->submitted_max = w->submitted_max;
+    w->submissions = w->submitted = w->submitted_max = 0;
+    s->worker = (uint32_t)(w - real->workers);
+    w->delivered = sheet_order(s);
+    *real->last = s;
+    real->last = &s->next;
+    pthread_cond_broadcast(&real->load->go);
+}
+
+void worker_turn(struct worker *w, int64_t now_ns)
+{
+    struct sated_load *l = w->real->load;
+    pthread_mutex_lock(&l->lock);
+    while (recorder_is_due(&w->recorder, now_ns)) {
+        int64_t edge_ns = atomic_load_explicit(&w->recorder.edge_ns, memory_order_relaxed);
+        if (edge_ns < w->recorder.now_ns) /* brought forward, but a little too late for this worker */
+            edge_ns = w->recorder.now_ns;
+        deliver(w, edge_ns);
+        begin(w, edge_ns);
+    }
+    bool behind = w->real->held > w->real->n_workers * 4 + HELD_MAX / l->mix.n && !atomic_load(&l->stop);
+    pthread_mutex_unlock(&l->lock);
+    if (behind) {
+        error_set(SATED_STATE, SATED_LAYER_NONE,
+                  "%s: the load has ended, because this machine cannot keep up with a row each %" PRId64
+                  " us for %u classes and %u threads; use a longer interval",
+                  w->member->name, l->options.interval_ns / 1000, l->mix.n, w->real->n_workers);
+        load_failed(l);
+    }
+}
+
+void worker_end(struct worker *w)
+{
+    struct sated_load *l = w->real->load;
+    pthread_mutex_lock(&l->lock);
+    deliver(w, w->recorder.now_ns);
+    w->delivered = UINT64_MAX;
+    w->ended = true;
+    pthread_mutex_unlock(&l->lock);
+}
+
+/* --- the load's own thread --- */
+
+/* The end is a moment from now, for all drives; under the lock. */
+static void stop_workers(struct real *real)
+{
+    struct sated_load *l = real->load;
+    int64_t end_ns = clock_stamp_ns(real->clock) - real->start_ns + STOP_LEAD_NS;
+    real->stopping = true;
+    for (uint32_t i = 0; i < real->n_workers; i++) {
+        struct worker *w = &real->workers[i];
+        if (end_ns < w->member->end_ns && end_ns < atomic_load(&w->recorder.edge_ns))
+            atomic_store(&w->recorder.edge_ns, end_ns);
+    }
+    for (uint32_t i = 0; i < l->n; i++)
+        load_end_at(&l->members[i], end_ns, end_ns);
+}
+
+/* Puts a delivered sheet among those of its drive. Return: a sheet that is free now, or NULL. */
+static struct sheet *gather(struct real *real, struct sheet *s)
+{
+    struct sheet **at = &real->gathered[real->workers[s->worker].member->index];
+    while (*at && sheet_order(*at) < sheet_order(s))
+        at = &(*at)->next;
+    if (*at && sheet_order(*at) == sheet_order(s)) {
+        sheet_merge(*at, s);
+        return s;
+    }
+    s->next = *at;
+    *at = s;
+    return NULL;
+}
+
+/* Rows of what all workers of a drive have delivered. Return: the sheets that are free now. */
+static struct sheet *emit(struct real *real, struct member *m, uint64_t complete, struct sheet *free_ones)
+{
+    struct sheet *s;
+    while ((s = real->gathered[m->index]) && sheet_order(s) <= complete) {
+        real->gathered[m->index] = s->next;
+        if (!sheet_is_empty(s))
+            collect_sheet(m, s);
+        sheet_reset(s);
+        s->next = free_ones;
+        free_ones = s;
+    }
+    if (complete == UINT64_MAX && !m->ended) {
+        collect_end(m);
+        m->ended = true;
+    }
+    return free_ones;
+}
+
+/* Adds up what was delivered. Under the lock, which it gives up in between. Return: whether there was anything. */
+static bool add_up(struct real *real)
+{
+    struct sated_load *l = real->load;
+    struct sheet *s = real->first, *next, *free_ones = NULL;
+    uint64_t complete[LOAD_DRIVES];
+    bool some = s != NULL;
+    real->first = NULL;
+    real->last = &real->first;
+    for (uint32_t i = 0; i < l->n; i++)
+        complete[i] = UINT64_MAX;
+    for (uint32_t i = 0; i < real->n_workers; i++) {
+        const struct worker *w = &real->workers[i];
+        if (w->delivered < complete[w->member->index])
+            complete[w->member->index] = w->delivered;
+    }
+    pthread_mutex_unlock(&l->lock);
+    for (; s; s = next) {
+        next = s->next;
+        s->next = NULL;
+        struct sheet *free_one = gather(real, s);
+        if (free_one) {
+            sheet_reset(free_one);
+            free_one->next = free_ones;
+            free_ones = free_one;
+        }
+    }
+    for (uint32_t i = 0; i < l->n; i++)
+        free_ones = emit(real, &l->members[i], complete[i], free_ones);
+    pthread_mutex_lock(&l->lock);
+    for (; free_ones; free_ones = next) {
+        next = free_ones->next;
+        free_ones->next = real->spare;
+        real->spare = free_ones;
+        real->held--;
+    }
+    if (some)
+        pthread_cond_broadcast(&l->go);
+    return some;
+}
+
+/* Whether all drives have ended; announces the check whose rows are out. Under the lock. */
+static bool look(struct sated_load *l)
+{
+    uint64_t rows_k = UINT64_MAX;
+    for (uint32_t i = 0; i < l->n; i++)
+        if (!l->members[i].ended && l->members[i].rows_k < rows_k)
+            rows_k = l->members[i].rows_k;
+    if (rows_k == UINT64_MAX)
+        return true;
+    if (l->check_k && rows_k / l->check_k > l->tick)
+        load_ask(l, rows_k / l->check_k);
+    return false;
+}
+
+/* Sleeps until something is delivered, or a sheet of a worker is due that may not wake up by itself. */
+static void doze(struct real *real)
+{
+    struct sated_load *l = real->load;
+    int64_t due_ns = INT64_MAX;
+    if (!real->engine->advance) {
+        pthread_cond_wait(&l->go, &l->lock);
+        return;
+    }
+    for (uint32_t i = 0; i < real->n_workers; i++) {
+        int64_t edge_ns = atomic_load(&real->workers[i].recorder.edge_ns);
+        if (!real->workers[i].ended && edge_ns < due_ns)
+            due_ns = edge_ns;
+    }
+    if (due_ns == INT64_MAX) {
+        pthread_cond_wait(&l->go, &l->lock);
+        return;
+    }
+    due_ns += real->start_ns + 1;
+    struct timespec t = {.tv_sec = due_ns / 1000000000, .tv_nsec = due_ns % 1000000000};
+    pthread_cond_timedwait(&l->go, &l->lock, &t);
+    pthread_mutex_unlock(&l->lock);
+    int64_t now_ns = clock_stamp_ns(real->clock) - real->start_ns;
+    for (uint32_t i = 0; i < real->n_workers; i++)
+        if (recorder_is_due(&real->workers[i].recorder, now_ns))
+            real->engine->advance(&real->workers[i], now_ns);
+    pthread_mutex_lock(&l->lock);
+}
+
+/* What can be said of a load only at its end. */
+static void last_words(struct real *real)
+{
+    struct sated_load *l = real->load;
+    size_t room = sizeof l->full_note;
+    int64_t elapsed_ns = clock_stamp_ns(real->clock) - real->start_ns, drift_ns = clock_drift_ns(real->clock);
+    int64_t off_ns = drift_ns < 0 ? -drift_ns : drift_ns;
+    char *to = l->full_note;
+    snprintf(to, room, "%s", l->note);
+    if (off_ns > 20000 + elapsed_ns / 20000)
+        snprintf(to + strlen(to), room - strlen(to), "%sthe clock was off by %" PRId64 " us at the end",
+                 *to ? "; " : "", drift_ns / 1000);
+    for (uint32_t i = 0; i < l->n; i++) {
+        const struct member *m = &l->members[i];
+        double all = (double)l->workload.threads * l->workload.depth, queue = 0;
+        for (uint32_t class = 0; class < l->mix.n; class ++)
+            queue += (double)m->total->tally[class].outstanding_ns;
+        if (m->measured_ns <= 0)
+            continue;
+        queue /= (double)m->measured_ns;
+        if (queue < 0.95 * all && !l->limited)
+            snprintf(to + strlen(to), room - strlen(to),
+                     "%s%s: host-bound, %.1f of %.0f I/Os were outstanding on average", *to ? "; " : "", m->name, queue,
+                     all);
+    }
+}
+
+static void *coordinate(void *argument)
+{
+    struct real *real = argument;
+    struct sated_load *l = real->load;
+    pthread_mutex_lock(&l->lock);
+    real->start_ns = clock_stamp_ns(real->clock);
+    for (uint32_t i = 0; i < real->n_workers; i++)
+        begin(&real->workers[i], 0);
+    real->open = true;
+    pthread_cond_broadcast(&l->go);
+    for (;;) {
+        if (atomic_load(&l->stop) && !real->stopping)
+            stop_workers(real);
+        bool some = add_up(real);
+        if (look(l))
+            break;
+        if (!some && (!atomic_load(&l->stop) || real->stopping))
+            doze(real);
+    }
+    pthread_mutex_unlock(&l->lock);
+    for (uint32_t i = 0; i < real->n_threads; i++)
+        pthread_join(real->threads[i], NULL);
+    last_words(real);
+    load_ended(l);
+    return NULL;
+}
+
+/* --- start and end --- */
+
+void engine_real_free(struct sated_load *l)
+{
+    struct real *real = l->real;
+    l->real = NULL;
+    for (uint32_t i = 0; real->workers && i < real->n_workers; i++) {
+        data_free(&real->workers[i].data);
+        sheet_free(real->workers[i].recorder.sheet);
+    }
+    for (struct sheet *s = real->spare, *next; s; s = next) {
+        next = s->next;
+        sheet_free(s);
+    }
+    free(real->threads);
+    free(real->workers);
+    free(real);
+}
+
+static int no_memory(const struct sated_load *l)
+{
+    return error_set(-ENOMEM, SATED_LAYER_NONE,
+                     "no memory for %u x %u outstanding I/Os of up to %u bytes on %u drives; use a smaller depth",
+                     l->workload.threads, l->workload.depth, l->mix.max_bytes, l->n);
+}
+
+static int make_workers(struct sated_load *l, struct real *real)
+{
+    const struct sated_workload *w = &l->workload;
+    uint32_t n = l->n * w->threads;
+    real->workers = aligned_alloc(_Alignof(struct worker), n * sizeof *real->workers);
+    if (!real->workers)
+        return no_memory(l);
+    memset(real->workers, 0, n * sizeof *real->workers);
+    real->n_workers = n;
+    for (uint32_t i = 0; i < n; i++) {
+        struct worker *worker = &real->workers[i];
+        worker->real = real;
+        worker->member = &l->members[i / w->threads];
+        worker->thread = i % w->threads;
+        worker->depth = w->depth;
+        uint32_t stream = worker->member->index * 256 + worker->thread;
+        random_seed(&worker->random, l->options.seed, stream);
+        address_init(&worker->address, &worker->member->range, worker->thread, w->threads);
+        if (data_init(&worker->data, w, &l->mix, w->depth, (uint64_t)n * w->depth, l->options.seed, stream))
+            return no_memory(l);
+        for (int j = 0; j < 2; j++) {
+            struct sheet *s = sheet_new(l->mix.n);
+            if (!s)
+                return no_memory(l);
+            s->next = real->spare;
+            real->spare = s;
+        }
+    }
+    return 0;
+}
+
+/* Starts the threads; they wait at the gate. Return: 0 when all are set up. */
+static int start_threads(struct sated_load *l, struct real *real)
+{
+    uint32_t each = real->engine->threads_each ? real->engine->threads_each : l->workload.depth;
+    int rc = 0;
+    real->threads = calloc((size_t)real->n_workers * each, sizeof *real->threads);
+    if (!real->threads)
+        return no_memory(l);
+    for (uint32_t i = 0; !rc && i < real->n_workers * each; i++) {
+        rc = load_thread(&real->threads[i], real->engine->stack_bytes, real->engine->run, &real->workers[i / each]);
+        real->n_threads += !rc;
+    }
+    pthread_mutex_lock(&l->lock);
+    while (real->ready < real->n_threads)
+        pthread_cond_wait(&l->go, &l->lock);
+    pthread_mutex_unlock(&l->lock);
+    if (!rc && real->failure.code)
+        rc = error_copy(&real->failure);
+    return rc;
+}
+
+static void abort_threads(struct sated_load *l, struct real *real)
+{
+    pthread_mutex_lock(&l->lock);
+    real->aborted = real->open = true;
+    pthread_cond_broadcast(&l->go);
+    pthread_mutex_unlock(&l->lock);
+    for (uint32_t i = 0; i < real->n_threads; i++)
+        pthread_join(real->threads[i], NULL);
+}
+
+static int start_with(struct sated_load *l, const struct real_engine *engine)
+{
+    struct real *real = calloc(1, sizeof *real);
+    if (!real)
+        return no_memory(l);
+    real->load = l;
+    real->clock = clock_scale_get();
+    real->last = &real->first;
+    real->engine = engine;
+    l->real = real;
+    l->engine = engine->number;
+    int rc = make_workers(l, real);
+    if (!rc)
+        rc = engine->prepare ? engine->prepare(real) : 0;
+    if (!rc)
+        rc = start_threads(l, real);
+    if (!rc)
+        rc = load_thread(&l->thread, 0, coordinate, real);
+    if (rc) {
+        struct sated_detail d;
+        sated_detail_get(&d);
+        abort_threads(l, real);
+        engine_real_free(l);
+        error_copy(&d);
+    }
+    return rc;
+}
+
+int engine_real_start(struct sated_load *l)
+{
+    for (uint32_t i = 0; i < l->n; i++)
+        if (!l->members[i].direct)
+            real_note(l, "%s: no direct I/O there, so that the page cache is measured too", l->members[i].name);
+    int rc = l->options.engine == SATED_ENGINE_SYNC ? 0 : start_with(l, &engine_uring);
+    bool refused = rc == -EPERM || rc == -EACCES || rc == -ENOSYS || rc == -ENOMEM;
+    if (l->options.engine == SATED_ENGINE_SYNC || (refused && l->options.engine == SATED_ENGINE_AUTO)) {
+        if (rc)
+            real_note(l, "blocking threads stand in for io_uring, which is refused here: %s", strerror(-rc));
+        rc = start_with(l, &engine_sync);
+    }
+    return rc;
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/* The public face of a load. */
+#include "load/job.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/clock.h"
+#include "core/error.h"
+#include "load/options.h"
+#include "transport/handle.h"
+
+int load_thread(pthread_t *t, size_t stack_bytes, void *(*run)(void *), void *argument)
+{
+    pthread_attr_t attributes;
+    sigset_t all, before;
+    pthread_attr_init(&attributes);
+    if (stack_bytes)
+        pthread_attr_setstacksize(&attributes, stack_bytes);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* inherited by the new thread */
+    int rc = pthread_create(t, &attributes, run, argument);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    if (rc)
+        return error_set(-rc, SATED_LAYER_NONE, "no thread can be started: %s; use fewer threads", strerror(rc));
+    return 0;
+}
+
+static void release(struct sated_load *l)
+{
+    if (l->real)
+        engine_real_free(l);
+    for (uint32_t i = 0; i < l->n; i++) {
+        handle_return(l->members[i].fd);
+        sheet_free(l->members[i].span);
+        sheet_free(l->members[i].total);
+    }
+    sated_histogram_free(l->pooled);
+    collect_drop_histograms(l);
+    ring_free(&l->histograms);
+    ring_free(&l->rows);
+    ring_free(&l->environment);
+    pthread_cond_destroy(&l->changed);
+    pthread_cond_destroy(&l->go);
+    pthread_mutex_destroy(&l->lock);
+    free(l);
+}
+
+static struct sated_load *make(void)
+{
+    struct sated_load *l = calloc(1, sizeof *l);
+    if (!l)
+        return NULL;
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_mutex_init(&l->lock, NULL);
+    pthread_cond_init(&l->changed, &attributes);
+    pthread_cond_init(&l->go, &attributes);
+    pthread_condattr_destroy(&attributes);
+    ring_init(&l->rows, sizeof(struct sated_row));
+    ring_init(&l->environment, sizeof(struct sated_environment));
+    ring_init(&l->histograms, sizeof(struct stored *));
+    l->progress.lat_p99_ns = -1;
+    l->progress.running = 1;
+    return l;
+}
+
+/* All simulated or none, each once. */
+static int check_drives(struct sated_drive *const *drives, size_t n)
+{
+    if (n < 1 || n > LOAD_DRIVES)
+        return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT, "a load on %zu drives: give between 1 and %d", n,
+                         LOAD_DRIVES);
+    for (size_t i = 0; i < n; i++) {
+        if ((drives[i]->kind == HANDLE_SIMULATED) != (drives[0]->kind == HANDLE_SIMULATED))
+            return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
+                             "%s and %s: simulated and real drives have different clocks; start a load on each",
+                             drives[0]->path, drives[i]->path);
+        for (size_t j = 0; j < i; j++)
+            if (drives[i] == drives[j])
+                return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
+                                 "%s: the same drive twice in one load; use more threads", drives[i]->path);
+    }
+    return 0;
+}
+
+static int prepare(struct sated_load *l, struct sated_drive *const *drives, size_t n, const struct sated_workload *w,
+                   const struct sated_load_options *opt)
+{
+    int rc = options_take(l, opt);
+    if (!rc)
+        rc = options_take_workload(l, w);
+    if (!rc)
+        rc = check_drives(drives, n);
+    if (!rc && sated_histogram_new(&l->pooled))
+        rc = -ENOMEM;
+    for (size_t i = 0; !rc && i < n; i++) {
+        struct member *m = &l->members[l->n++];
+        m->load = l;
+        m->drive = drives[i];
+        m->name = drives[i]->path;
+        m->index = (uint32_t)i;
+        m->fd = -1;
+        rc = options_take_drive(l, m);
+        if (rc)
+            break;
+        m->span = sheet_new(l->mix.n);
+        m->total = sheet_new(l->mix.n);
+        if (!m->span || !m->total)
+            rc = error_set(-ENOMEM, SATED_LAYER_NONE, "no memory for the histograms of a load");
+    }
+    if (!rc && !l->options.settle)
+        load_measure_from(l, l->ramp_k);
+    return rc;
+}
+
+int sated_load_start(struct sated_load **out, struct sated_drive *const *drives, size_t n,
+                     const struct sated_workload *w, const struct sated_load_options *opt)
+{
+    *out = NULL;
+    struct sated_load *l = make();
+    if (!l)
+        return error_set(-ENOMEM, SATED_LAYER_NONE, "no memory for a load");
+    int rc = prepare(l, drives, n, w, opt);
+    if (!rc) {
+        for (uint32_t i = 0; i < l->n; i++)
+            l->members[i].drive->load = l;
+        bool simulated = drives[0]->kind == HANDLE_SIMULATED;
+        l->engine = simulated ? SATED_ENGINE_SIMULATED : SATED_ENGINE_AUTO;
+        rc = simulated ? engine_sim_start(l) : engine_real_start(l);
+        for (uint32_t i = 0; rc && i < l->n; i++)
+            l->members[i].drive->load = NULL;
+    }
+    if (rc) {
+        release(l);
+        return rc;
+    }
+    l->started = true;
+    *out = l;
+    return 0;
+}
+
+/* Whether the caller is to be told that records wait; forgets a kind of which it was told before and took nothing. */
+static void drop_unwanted(struct sated_load *l)
+{
+    if (l->environment_use.told && !l->environment_use.taken && !l->environment_use.unwanted)
+        collect_drop_environment(l);
+    if (l->histograms_use.told && !l->histograms_use.taken && !l->histograms_use.unwanted)
+        collect_drop_histograms(l);
+}
+
+static bool tell(struct sated_load *l)
+{
+    if (ring_bytes(&l->environment) > COLLECT_MUCH)
+        l->environment_use.told = true;
+    if (l->histogram_bytes > COLLECT_MUCH)
+        l->histograms_use.told = true;
+    return collect_waits(l, COLLECT_MUCH);
+}
+
+int sated_load_wait(struct sated_load *l, int64_t timeout_ns)
+{
+    int64_t end_ns = 0;
+    bool for_ever = timeout_ns < 0 || __builtin_add_overflow(clock_now_ns(), timeout_ns, &end_ns);
+    struct timespec end = {.tv_sec = end_ns / 1000000000, .tv_nsec = end_ns % 1000000000};
+    int rc = 0;
+    pthread_mutex_lock(&l->lock);
+    drop_unwanted(l);
+    while (!l->ended && !rc && !l->progress.tick && !tell(l)) {
+        if (for_ever)
+            pthread_cond_wait(&l->changed, &l->lock);
+        else
+            rc = pthread_cond_timedwait(&l->changed, &l->lock, &end);
+    }
+    rc = l->ended ? (l->detail.code ? error_copy(&l->detail) : 0) : 1;
+    pthread_mutex_unlock(&l->lock);
+    return rc;
+}
+
+static int take(struct sated_load *l, struct ring *ring, void *out, size_t cap)
+{
+    pthread_mutex_lock(&l->lock);
+    size_t n = ring_take(ring, out, cap < INT32_MAX ? cap : INT32_MAX);
+    pthread_cond_broadcast(&l->go);
+    pthread_mutex_unlock(&l->lock);
+    return (int)n;
+}
+
+int sated_load_take_rows(struct sated_load *l, struct sated_row *out, size_t cap)
+{
+    return take(l, &l->rows, out, cap);
+}
+
+int sated_load_take_environment(struct sated_load *l, struct sated_environment *out, size_t cap)
+{
+    l->environment_use.taken = true;
+    return take(l, &l->environment, out, cap);
+}
+
+int sated_load_take_histogram(struct sated_load *l, struct sated_histogram_row *row, struct sated_histogram *into)
+{
+    struct stored *s = NULL;
+    pthread_mutex_lock(&l->lock);
+    l->histograms_use.taken = true;
+    if (ring_take(&l->histograms, &s, 1))
+        l->histogram_bytes -= stored_bytes(s);
+    pthread_cond_broadcast(&l->go);
+    pthread_mutex_unlock(&l->lock);
+    if (!s)
+        return 0;
+    *row = s->row;
+    int rc = sated_histogram_load(into, s->values, s->values + s->n, s->n, s->min, s->max, s->sum, s->squares);
+    free(s);
+    return rc ? rc : 1;
+}
+
+void sated_load_get_progress(struct sated_load *l, struct sated_progress *out)
+{
+    pthread_mutex_lock(&l->lock);
+    *out = l->progress;
+    pthread_mutex_unlock(&l->lock);
+}
+
+int sated_load_answer(struct sated_load *l, uint64_t tick, int answer)
+{
+    int rc = 0;
+    if (answer < SATED_GO_ON || answer > SATED_END)
+        return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT, "answer %d is none; it is go on, measure or end", answer);
+    pthread_mutex_lock(&l->lock);
+    if (l->ended || tick <= l->answered || tick > l->tick) {
+        rc = error_set(SATED_STATE, SATED_LAYER_ARGUMENT, "check %llu does not wait for an answer",
+                       (unsigned long long)tick);
+    } else {
+        l->answered = tick;
+        if (tick == l->tick)
+            l->progress.tick = 0;
+        /* From the next interval on: a simulated load has begun none beyond the check. */
+        if (answer == SATED_MEASURE && l->settle_k == UINT64_MAX)
+            load_measure_from(l, l->begun_k > l->ramp_k ? l->begun_k : l->ramp_k);
+        for (uint32_t i = 0; answer == SATED_END && i < l->n; i++)
+            load_end_at(&l->members[i], load_edge_ns(&l->members[i], l->begun_k),
+                        (int64_t)l->begun_k * l->options.interval_ns);
+        pthread_cond_broadcast(&l->go);
+    }
+    pthread_mutex_unlock(&l->lock);
+    return rc;
+}
+
+void sated_load_stop(struct sated_load *l)
+{
+    pthread_mutex_lock(&l->lock);
+    atomic_store(&l->stop, 1);
+    pthread_cond_broadcast(&l->go);
+    pthread_mutex_unlock(&l->lock);
+}
+
+static bool still_runs(struct sated_load *l)
+{
+    pthread_mutex_lock(&l->lock);
+    bool runs = !l->ended;
+    pthread_mutex_unlock(&l->lock);
+    if (runs)
+        error_set(SATED_STATE, SATED_LAYER_ARGUMENT, "the load still runs; wait for its end first");
+    return runs;
+}
+
+int sated_load_get_totals(struct sated_load *l, struct sated_totals *out, size_t cap)
+{
+    if (still_runs(l))
+        return SATED_STATE;
+    size_t n = 0;
+    for (uint32_t i = 0; i < l->n; i++) {
+        const struct member *m = &l->members[i];
+        for (uint32_t class = 0; class < l->mix.n; class ++, n++) {
+            if (n >= cap)
+                continue;
+            const struct tally *t = &m->total->tally[class];
+            const struct sated_histogram *h = t->latency;
+            out[n] = (struct sated_totals){
+                .duration_ns = m->measured_ns,
+                .ios = h->count,
+                .bytes = h->count * l->mix.bytes[class],
+                .errors = t->errors,
+                .lat_min_ns = h->count ? (int64_t)h->min : -1,
+                .lat_max_ns = h->count ? (int64_t)h->max : -1,
+                .lat_mean_ns = sated_histogram_mean(h),
+                .lat_stddev_ns = sated_histogram_stddev(h),
+                .queue_mean = m->measured_ns > 0 ? (double)t->outstanding_ns / (double)m->measured_ns : 0,
+                .batch_mean = m->total->submissions ? (double)m->total->submitted / (double)m->total->submissions
+                                                    : __builtin_nan(""),
+                .batch_max = m->total->submitted_max,
+                .member = i,
+                .op = l->mix.op[class],
+                .size_bytes = l->mix.bytes[class],
+                .engine = l->engine,
+            };
+        }
+    }
+    return (int)n;
+}
+
+int sated_load_get_histogram(struct sated_load *l, int op, struct sated_histogram *into)
+{
+    if (still_runs(l))
+        return SATED_STATE;
+    for (uint32_t i = 0; i < l->n; i++)
+        for (uint32_t class = 0; class < l->mix.n; class ++)
+            if (op < 0 || l->mix.op[class] == (uint32_t)op)
+                sated_histogram_merge(into, l->members[i].total->tally[class].latency);
+    return 0;
+}
+
+int sated_load_get_errors(struct sated_load *l, uint64_t *offsets, int32_t *codes, size_t cap)
+{
+    pthread_mutex_lock(&l->lock);
+    uint32_t n = l->errors_kept;
+    for (uint32_t i = 0; i < n && i < cap; i++) {
+        offsets[i] = l->error_offset[i];
+        codes[i] = l->error_code[i];
+    }
+    pthread_mutex_unlock(&l->lock);
+    return (int)n;
+}
+
+const char *sated_load_note(struct sated_load *l)
+{
+    pthread_mutex_lock(&l->lock);
+    const char *note = l->ended && l->full_note[0] ? l->full_note : l->note;
+    pthread_mutex_unlock(&l->lock);
+    return note;
+}
+
+void sated_load_free(struct sated_load *l)
+{
+    if (!l)
+        return;
+    if (l->started) {
+        sated_load_stop(l);
+        pthread_join(l->thread, NULL);
+    }
+    release(l);
+}

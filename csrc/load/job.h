@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* A load from the inside: what its engines, its collector and its callers share. */
+#ifndef SATED_LOAD_JOB_H
+#define SATED_LOAD_JOB_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <sated/load.h>
+
+#include "load/address.h"
+#include "load/recorder.h"
+#include "load/ring.h"
+
+#define LOAD_DRIVES 64
+#define LOAD_ERRORS 16
+#define LOAD_NEVER INT64_MAX
+
+/* One drive of the load. Times are the drive's own since the start of the load. */
+struct member {
+    struct sated_load *load;
+    struct sated_drive *drive;
+    uint32_t index;
+    uint32_t scale;
+    int fd; /* lent by transport; -1 if simulated */
+    bool direct;
+    struct address_range range;
+    const char *name; /* for messages */
+    /* When its measured phase ends by time, and that in reported time; guarded by the lock in real loads. */
+    int64_t end_ns, end_t_ns;
+    /* What may still be submitted in the measured phase, where there is a limit. */
+    _Atomic int64_t ios_left, bytes_left;
+    /* The collector's. */
+    uint64_t rows_k;     /* the last interval whose rows are out */
+    struct sheet *span;  /* since the last histogram records */
+    struct sheet *total; /* of the measured phase */
+    int64_t measured_ns; /* how long that was */
+    int64_t start_ns;    /* a simulated drive's own time at the start of the load */
+    uint64_t energy_nj;  /* at the end of the last interval */
+    int64_t t_ns;        /* reported time of its end */
+    double iops;         /* in it */
+    bool ended;
+};
+
+/* A histogram on its way to the caller. */
+struct stored {
+    struct sated_histogram_row row;
+    size_t n;
+    uint64_t min, max, sum[2], squares[2];
+    uint64_t values[]; /* n lowest values, then n counts */
+};
+
+static inline size_t stored_bytes(const struct stored *s)
+{
+    return sizeof *s + 2 * s->n * sizeof *s->values;
+}
+
+struct sated_load {
+    struct sated_workload workload;
+    struct sated_load_options options;
+    struct mix mix;
+    struct member members[LOAD_DRIVES];
+    uint32_t n;
+    enum sated_engine engine;
+    uint64_t histogram_k, check_k;  /* intervals between histogram records and between checks; 0 = no checks */
+    bool limited;                   /* by I/Os or bytes */
+    struct sated_histogram *pooled; /* the last interval of all classes and drives, for the progress */
+    uint64_t pooled_order;
+
+    pthread_mutex_t lock;   /* guards what follows */
+    pthread_cond_t changed; /* something for the caller */
+    pthread_cond_t go;      /* something for the engine */
+    /* Phases: RAMP up to interval ramp_k, SETTLE up to settle_k, then MEASURED. */
+    uint64_t ramp_k, settle_k;
+    uint64_t begun_k; /* the last interval that any thread has begun: what is decided now holds from the next on */
+    uint64_t tick;    /* the last check announced */
+    uint64_t answered;
+    struct ring rows, environment, histograms;
+    size_t histogram_bytes; /* of all stored ones */
+    struct {
+        bool taken;    /* the caller has taken some of it */
+        bool told;     /* sated_load_wait has returned because much of it waits */
+        bool unwanted; /* and yet none was taken: it is dropped */
+    } environment_use, histograms_use;
+    struct sated_progress progress;
+    uint64_t errors;
+    uint32_t errors_kept;
+    uint64_t error_offset[LOAD_ERRORS];
+    int32_t error_code[LOAD_ERRORS];
+    struct sated_detail detail; /* of the load's own failure; code 0 = none */
+    bool ended;
+
+    _Atomic int stop; /* the load shall end now */
+    pthread_t thread;
+    bool started;
+    struct real *real;    /* the workers of a real load */
+    char note[1024];      /* what was known at the start */
+    char full_note[1536]; /* and at the end */
+};
+
+/* --- time and phases --- */
+
+/* Drive time of reported time. */
+static inline int64_t load_drive_ns(const struct member *m, int64_t reported_ns)
+{
+    return reported_ns / m->scale;
+}
+
+/* Drive time at which interval k ends. */
+static inline int64_t load_edge_ns(const struct member *m, uint64_t k)
+{
+    return load_drive_ns(m, (int64_t)k * m->load->options.interval_ns);
+}
+
+static inline uint32_t load_phase(const struct sated_load *l, uint64_t k)
+{
+    return k <= l->ramp_k ? SATED_RAMP : k <= l->settle_k ? SATED_SETTLE : SATED_MEASURED;
+}
+
+/* The measured phase begins behind interval k; sets where it ends. */
+void load_measure_from(struct sated_load *l, uint64_t k);
+
+/* The measured phase of a drive ends at `end_ns`, if that is earlier than it would. */
+void load_end_at(struct member *m, int64_t end_ns, int64_t end_t_ns);
+
+/* --- limits: what a drive may still be asked for in its measured phase --- */
+
+bool load_limit_take(struct member *m, uint32_t bytes);
+void load_limit_give_back(struct member *m, uint32_t bytes);
+
+/* What is outstanding when the measured phase begins counts too: n I/Os, or all of a thread's. */
+void load_limit_charge(struct member *m, uint32_t n, uint32_t bytes);
+void load_limit_begin(struct member *m, const struct recorder *r);
+
+/* --- failures --- */
+
+/* Counts a failed I/O, and ends the load when there are too many. @param code a negated errno. Takes the lock. */
+void load_io_failed(struct member *m, uint32_t class, uint64_t offset, int code);
+
+/* Keeps the calling thread's detail as the load's own, if it is the first, and ends the load. Takes the lock. */
+void load_failed(struct sated_load *l);
+
+/* --- handing over (collect.c) --- */
+
+/* Rows, environment and, where due, histogram records of an interval of one drive. The sheet stays the caller's. */
+void collect_sheet(struct member *m, const struct sheet *s);
+
+/* What is left when a drive's load has ended. */
+void collect_end(struct member *m);
+
+/* Whether more than `bytes` of rows, of environment or of histograms wait to be taken. Under the lock. */
+bool collect_waits(const struct sated_load *l, size_t bytes);
+
+#define COLLECT_MUCH ((size_t)1 << 20) /* the caller is told */
+#define COLLECT_FULL ((size_t)4 << 20) /* a simulated drive waits */
+
+extern size_t collect_spill_bytes; /* a real load ends: 64 MiB, less in tests */
+
+/* Drops what a caller does not want. Under the lock. */
+void collect_drop_environment(struct sated_load *l);
+void collect_drop_histograms(struct sated_load *l);
+
+/* Announces a check. Under the lock. */
+void load_ask(struct sated_load *l, uint64_t tick);
+
+/* --- engines: each starts its threads, which end with load_ended() --- */
+
+int engine_sim_start(struct sated_load *l);
+int engine_real_start(struct sated_load *l);
+void engine_real_free(struct sated_load *l);
+
+/* The end: lets go of the drives and wakes the caller. */
+void load_ended(struct sated_load *l);
+
+/* pthread_create with all signals blocked in the new thread. @param stack_bytes 0 for the default.
+ * Return: 0 or a negated errno. */
+int load_thread(pthread_t *t, size_t stack_bytes, void *(*run)(void *), void *argument);
+
+#endif

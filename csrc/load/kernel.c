@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE 1 /* fallocate */
+#include "load/kernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <linux/io_uring.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int result(long rc)
+{
+    return rc < 0 ? -errno : (int)rc;
+}
+
+static int ring_setup(uint32_t entries, struct io_uring_params *p)
+{
+    return result(syscall(__NR_io_uring_setup, entries, p)); /* close-on-exec by itself */
+}
+
+static int ring_enter(int fd, uint32_t submit, uint32_t min_complete, uint32_t flags, const void *argument,
+                      size_t bytes)
+{
+    return result(syscall(__NR_io_uring_enter, fd, submit, min_complete, flags, argument, bytes));
+}
+
+static int ring_register(int fd, uint32_t opcode, const void *argument, uint32_t n)
+{
+    return result(syscall(__NR_io_uring_register, fd, opcode, argument, n));
+}
+
+static void *ring_map(int fd, size_t bytes, uint64_t offset)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, (off_t)offset);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+static void ring_unmap(void *p, size_t bytes)
+{
+    if (p)
+        munmap(p, bytes);
+}
+
+static void ring_close(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+static ssize_t read_at(int fd, void *p, size_t bytes, uint64_t offset)
+{
+    ssize_t n;
+    do
+        n = pread(fd, p, bytes, (off_t)offset);
+    while (n < 0 && errno == EINTR);
+    return n < 0 ? -errno : n;
+}
+
+static ssize_t write_at(int fd, const void *p, size_t bytes, uint64_t offset)
+{
+    ssize_t n;
+    do
+        n = pwrite(fd, p, bytes, (off_t)offset);
+    while (n < 0 && errno == EINTR);
+    return n < 0 ? -errno : n;
+}
+
+static int punch(int fd, uint64_t offset, uint64_t bytes)
+{
+    int rc;
+    do
+        rc = result(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)bytes));
+    while (rc == -EINTR);
+    return rc;
+}
+
+struct kernel kernel = {
+    .ring_setup = ring_setup,
+    .ring_enter = ring_enter,
+    .ring_register = ring_register,
+    .ring_map = ring_map,
+    .ring_unmap = ring_unmap,
+    .ring_close = ring_close,
+    .read_at = read_at,
+    .write_at = write_at,
+    .punch = punch,
+};

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* Commands on their way: the host's queue, the drive's, and what each costs. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/whole.h"
+
+#define UNTIMED_NS 1000 /* of a command, where there is no timing */
+
+int fifo_put(struct fifo *q, const struct command *c)
+{
+    if (q->n == q->room) {
+        uint32_t room = q->room ? q->room * 2 : 64;
+        struct command *items = malloc((size_t)room * sizeof *items);
+        if (!items)
+            return -ENOMEM;
+        for (uint32_t i = 0; i < q->n; i++)
+            items[i] = q->items[(q->first + i) & (q->room - 1)];
+        free(q->items);
+        *q = (struct fifo){items, 0, q->n, room};
+    }
+    q->items[(q->first + q->n++) & (q->room - 1)] = *c;
+    return 0;
+}
+
+static struct command *fifo_first(struct fifo *q)
+{
+    return &q->items[q->first];
+}
+
+static void fifo_drop(struct fifo *q)
+{
+    q->first = (q->first + 1) & (q->room - 1);
+    q->n--;
+}
+
+static bool before(const struct completion *a, const struct completion *b)
+{
+    return a->done_ns < b->done_ns || (a->done_ns == b->done_ns && a->number < b->number);
+}
+
+static void complete(struct sim *s, const struct command *c, int64_t done_ns)
+{
+    struct completion new = {done_ns, s->number++, *c};
+    uint32_t at = s->done++;
+    while (at && before(&new, &s->heap[(at - 1) / 2])) {
+        s->heap[at] = s->heap[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    s->heap[at] = new;
+}
+
+void queue_take(struct sim *s, struct completion *out)
+{
+    *out = s->heap[0];
+    struct completion last = s->heap[--s->done];
+    uint32_t at = 0, child;
+    while ((child = 2 * at + 1) < s->done) {
+        child += child + 1 < s->done && before(&s->heap[child + 1], &s->heap[child]);
+        if (!before(&s->heap[child], &last))
+            break;
+        s->heap[at] = s->heap[child];
+        at = child;
+    }
+    s->heap[at] = last;
+    s->inside--;
+}
+
+/* The units that a command touches, and whether it covers the first and the last of them whole. */
+struct span {
+    uint32_t first, last;
+    bool first_whole, last_whole;
+};
+
+static struct span span_of(const struct sim *s, const struct command *c)
+{
+    uint32_t shift = (uint32_t)__builtin_ctzll(s->model.unit_bytes);
+    uint64_t mask = s->model.unit_bytes - 1, end = c->offset + c->bytes;
+    struct span p = {
+        .first = (uint32_t)(c->offset >> shift),
+        .last = (uint32_t)((end - 1) >> shift),
+        .first_whole = !(c->offset & mask),
+        .last_whole = !(end & mask),
+    };
+    if (p.first == p.last)
+        p.first_whole = p.last_whole = p.first_whole && p.last_whole;
+    return p;
+}
+
+/* Looks the units up in the map, and returns the time that takes. */
+static int64_t look_up(struct sim *s, const struct span *p, bool change)
+{
+    const struct model *m = &s->model;
+    uint32_t entries = (uint32_t)m->entries;
+    uint64_t cost = 0, evict = m->miss_write_ns > m->miss_read_ns ? m->miss_write_ns - m->miss_read_ns : 0;
+    for (uint32_t page = p->first / entries; page <= p->last / entries; page++) {
+        uint32_t what = cache_use(&s->cache, page, change);
+        cost += (what & CACHE_FETCH ? m->miss_read_ns : 0) + (what & CACHE_EVICT ? evict : 0);
+    }
+    return (int64_t)cost;
+}
+
+static void spend(struct sim *s, int64_t at, int64_t cost)
+{
+    s->timing.firmware = (s->timing.firmware > at ? s->timing.firmware : at) + cost;
+}
+
+static void read_now(struct sim *s, const struct command *c, int64_t at)
+{
+    const struct model *m = &s->model;
+    struct span p = span_of(s, c);
+    uint32_t n = p.last - p.first + 1;
+    spend(s, at,
+          (int64_t)(m->command_read_ns + (n - 1) * (n < m->wide_units ? m->extra_read_ns : m->wide_read_ns)) +
+              look_up(s, &p, false));
+    int64_t done = s->timing.firmware;
+    uint32_t last = FTL_NONE;
+    for (uint32_t unit = p.first; unit <= p.last; unit++) {
+        uint32_t page = ftl_page(&s->ftl, unit);
+        if (page == FTL_NONE)
+            continue;
+        s->read_units++;
+        int64_t t = timing_read(&s->timing, m, &s->ftl, page, last, s->timing.firmware);
+        last = page;
+        done = t > done ? t : done;
+    }
+    complete(s, c, done);
+}
+
+/* Parts of units are kept, as ATA lets a drive do. */
+static void trim_units(struct sim *s, const struct span *p)
+{
+    uint32_t first = p->first + !p->first_whole;
+    for (uint32_t unit = first; unit < p->last + p->last_whole; unit++)
+        ftl_trim(&s->ftl, unit);
+}
+
+static void trim_now(struct sim *s, const struct command *c, int64_t at)
+{
+    struct span p = span_of(s, c);
+    spend(s, at, (int64_t)s->model.command_trim_ns + look_up(s, &p, true));
+    trim_units(s, &p);
+    complete(s, c, s->timing.firmware);
+}
+
+/* Moves units of the first write into the buffer until it is in there whole (true), or the buffer is full. */
+static bool gather(struct sim *s, struct command *c, int64_t at)
+{
+    const struct model *m = &s->model;
+    struct span p = span_of(s, c);
+    uint32_t n = p.last - p.first + 1;
+    bool wide = n >= m->wide_units;
+    for (; c->at < n; c->at++) {
+        uint32_t unit = p.first + c->at;
+        if (timing_room(&s->timing) > at)
+            return false;
+        if (!c->at)
+            spend(s, at, (int64_t)m->command_write_ns + look_up(s, &p, true));
+        else if (wide)
+            spend(s, at, (int64_t)m->wide_write_ns);
+        timing_gather(&s->timing, m, &s->ftl, wide);
+        if ((unit == p.first && !p.first_whole) || (unit == p.last && !p.last_whole)) {
+            uint32_t page = ftl_page(&s->ftl, unit);
+            if (page != FTL_NONE) /* the rest of the unit is read first */
+                s->timing.firmware = timing_read(&s->timing, m, &s->ftl, page, FTL_NONE, s->timing.firmware);
+        }
+        ftl_write(&s->ftl, unit);
+        timing_program(&s->timing, m, &s->ftl, s->timing.firmware);
+    }
+    return true;
+}
+
+static void drain(struct sim *s, int64_t at)
+{
+    while (s->writes.n) {
+        struct command *c = fifo_first(&s->writes);
+        if (!gather(s, c, at))
+            return;
+        complete(s, c, s->timing.firmware > at ? s->timing.firmware : at);
+        fifo_drop(&s->writes);
+    }
+}
+
+static void untimed(struct sim *s, const struct command *c)
+{
+    struct span p = span_of(s, c);
+    if (c->op == SATED_WRITE)
+        for (uint32_t unit = p.first; unit <= p.last; unit++)
+            ftl_write(&s->ftl, unit);
+    else if (c->op == SATED_TRIM)
+        trim_units(s, &p);
+    else
+        for (uint32_t unit = p.first; unit <= p.last; unit++)
+            s->read_units += ftl_page(&s->ftl, unit) != FTL_NONE;
+    spend(s, s->now, UNTIMED_NS);
+    complete(s, c, s->timing.firmware);
+}
+
+void queue_admit(struct sim *s)
+{
+    while (s->waiting.n && s->inside < s->model.queue) {
+        struct command *c = fifo_first(&s->waiting);
+        s->inside++;
+        if (!s->model.timing) {
+            untimed(s, c);
+        } else if (c->op == SATED_WRITE) {
+            ftl_ask(&s->ftl, (uint32_t)(c->offset >> __builtin_ctzll(s->model.unit_bytes)));
+            fifo_put(&s->writes, c); /* made with room for all that the drive takes */
+            drain(s, s->now);
+        } else {
+            timing_settle(&s->timing, &s->model, &s->ftl, s->now);
+            if (c->op == SATED_READ)
+                read_now(s, c, s->now);
+            else
+                trim_now(s, c, s->now);
+        }
+        fifo_drop(&s->waiting);
+    }
+}
+
+void queue_run_until(struct sim *s, int64_t t_ns)
+{
+    while (s->writes.n) {
+        int64_t room = timing_room(&s->timing);
+        if (room > t_ns)
+            return;
+        drain(s, room > s->now ? room : s->now);
+    }
+}
+
+void queue_run(struct sim *s)
+{
+    while (s->writes.n && (!s->done || timing_room(&s->timing) <= s->heap[0].done_ns)) {
+        int64_t room = timing_room(&s->timing);
+        drain(s, room > s->now ? room : s->now);
+    }
+}

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: MIT */
+/* The simulated drive from outside: opening, time, counters, energy, capacity, purge. */
+#include "sim/sim.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/error.h"
+#include "core/log.h"
+#include "sim/whole.h"
+
+static int no_memory(const struct model *m)
+{
+    return error_set(-ENOMEM, SATED_LAYER_DRIVE,
+                     "sim:%s: not enough memory for %llu mapping units; use a scale such as 1/64", m->name,
+                     (unsigned long long)m->units);
+}
+
+/* Room for all that can be between the buffer and the flash, and for bursts of relocations. */
+static uint32_t log_room(const struct model *m)
+{
+    uint64_t pages = m->wide_program_units > m->program_units ? m->wide_program_units : m->program_units, room = 1;
+    pages = 4 * (m->buffer_stripes + 1) * pages * m->channels * m->dies + 64 * m->np;
+    while (room < pages)
+        room *= 2;
+    return (uint32_t)room;
+}
+
+/* All parts, empty, for s->model. */
+static int make(struct sim *s)
+{
+    const struct model *m = &s->model;
+    struct ftl_shape shape = {
+        .units = (uint32_t)m->units,
+        .np = (uint32_t)m->np,
+        .domains = (uint32_t)m->domains,
+        .per_domain = (uint32_t)m->per_domain,
+        .reserve = (uint32_t)m->reserve,
+        .policy = (uint32_t)m->policy,
+        .choices = (uint32_t)m->choices,
+        .log_room = m->timing ? log_room(m) : 0,
+        .seed = m->seed,
+    };
+    s->heap = malloc(m->queue * sizeof *s->heap);
+    s->writes.room = 1;
+    while (s->writes.room < m->queue)
+        s->writes.room *= 2;
+    s->writes.items = malloc(s->writes.room * sizeof *s->writes.items);
+    if (!s->heap || !s->writes.items || ftl_init(&s->ftl, &shape) ||
+        cache_init(&s->cache, m->map_pages, m->cached_map_pages))
+        return no_memory(m);
+    timing_init(&s->timing, m);
+    s->limit_bytes = m->units * m->unit_bytes;
+    return 0;
+}
+
+static void drop(struct sim *s)
+{
+    ftl_free(&s->ftl);
+    cache_free(&s->cache);
+    file_unlock(s->lock);
+    free(s->heap);
+    free(s->waiting.items);
+    free(s->writes.items);
+    free(s->model_text);
+    free(s->keys);
+    free(s->state_path);
+    free(s);
+}
+
+/* The keys again as text, for the state file. */
+static char *join_keys(const struct spec *spec)
+{
+    size_t bytes = 1;
+    for (size_t i = 0; i < spec->n; i++)
+        bytes += strlen(spec->keys[i].key) + strlen(spec->keys[i].value) + 2;
+    char *text = malloc(bytes), *at = text;
+    if (!text)
+        return NULL;
+    *at = '\0';
+    for (size_t i = 0; i < spec->n; i++)
+        at += sprintf(at, "%s%s=%s", i ? "," : "", spec->keys[i].key, spec->keys[i].value);
+    return text;
+}
+
+static int lock_state(struct sim *s, const char *path)
+{
+    s->state_path = strdup(path);
+    return s->state_path ? file_lock(&s->lock, path) : no_memory(&s->model);
+}
+
+/* A drive whose state file knows all about it. */
+static int open_file(struct sim *s, const struct spec *spec)
+{
+    void *data;
+    size_t bytes;
+    char *name, *text;
+    struct spec from = {0};
+    int rc = lock_state(s, spec->name);
+    if (rc)
+        return rc;
+    rc = state_read(spec->name, &data, &bytes, &name, &s->model_text, &s->keys);
+    if (rc)
+        return rc;
+    text = malloc(strlen(name) + strlen(s->keys) + 2);
+    if (!text) {
+        rc = no_memory(&s->model);
+    } else {
+        sprintf(text, "%s%s%s", name, *s->keys ? "," : "", s->keys);
+        rc = spec_parse(&from, text);
+    }
+    if (!rc)
+        rc = model_build(&s->model, name, s->model_text, &from);
+    if (!rc)
+        rc = make(s);
+    if (!rc)
+        rc = state_load(s, spec->name, data, bytes);
+    spec_free(&from);
+    free(text);
+    free(name);
+    free(data);
+    return rc;
+}
+
+/* A drive of a model, with a state file that may exist already. */
+static int open_model(struct sim *s, const struct spec *spec)
+{
+    int rc = models_copy(spec->name, &s->model_text);
+    if (!rc)
+        rc = model_build(&s->model, spec->name, s->model_text, spec);
+    if (rc)
+        return rc;
+    s->keys = join_keys(spec);
+    rc = s->keys ? make(s) : no_memory(&s->model);
+    if (rc || !spec->state)
+        return rc;
+    rc = lock_state(s, spec->state);
+    if (rc)
+        return rc;
+    /* A new file is written at once: better refused now than after the work. */
+    return access(spec->state, F_OK) ? state_save(s, spec->state) : sim_restore(s, spec->state);
+}
+
+int sim_new(struct sim **out, const char *text)
+{
+    struct spec spec;
+    *out = NULL;
+    int rc = spec_parse(&spec, text);
+    struct sim *s = rc ? NULL : calloc(1, sizeof *s);
+    if (!rc)
+        rc = !s             ? error_set(-ENOMEM, SATED_LAYER_DRIVE, "sim:%s: not enough memory", text)
+             : spec.is_file ? open_file(s, &spec)
+                            : open_model(s, &spec);
+    if (!rc && spec.lba_given)
+        s->limit_bytes = (uint64_t)((double)s->model.units * spec.lba) * s->model.unit_bytes;
+    if (!rc && !s->limit_bytes)
+        rc = error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
+                       "sim:%s: lba leaves not one mapping unit; choose a greater fraction", text);
+    spec_free(&spec);
+    if (rc && s)
+        drop(s);
+    if (!rc)
+        *out = s;
+    return rc;
+}
+
+void sim_free(struct sim *s)
+{
+    if (!s)
+        return;
+    if (s->state_path) {
+        struct completion c;
+        while (sim_outstanding(s)) { /* what was submitted is still carried out */
+            queue_run(s);
+            queue_take(s, &c);
+            s->now = c.done_ns;
+            queue_admit(s);
+        }
+        if (state_save(s, s->state_path)) {
+            struct sated_detail d;
+            sated_detail_get(&d);
+            log_say(SATED_LOG_ERROR, "%s", d.text);
+        }
+    }
+    drop(s);
+}
+
+static void copy_text(char *out, size_t room, const char *text)
+{
+    snprintf(out, room, "%s", text);
+}
+
+void sim_identify(const struct sim *s, struct sated_identity *out)
+{
+    static const struct {
+        const char *name;
+        uint32_t protocol;
+    } protocols[] = {{"scsi", SATED_PROTOCOL_SCSI}, {"ata", SATED_PROTOCOL_ATA}, {"nvme", SATED_PROTOCOL_NVME}};
+    const struct model *m = &s->model;
+    struct random r;
+    memset(out, 0, sizeof *out);
+    for (size_t i = 0; i < sizeof protocols / sizeof *protocols; i++)
+        if (!strcmp(m->protocol, protocols[i].name))
+            out->protocol = protocols[i].protocol;
+    out->flags = SATED_IDENTITY_SIMULATED | SATED_IDENTITY_ROTATION_KNOWN | SATED_IDENTITY_RAW_KNOWN;
+    out->capacity_bytes = s->limit_bytes;
+    out->native_capacity_bytes = sim_native_capacity(s);
+    out->raw_bytes = m->raw_bytes;
+    out->logical_block_bytes = MODEL_LOGICAL_BLOCK;
+    out->physical_block_bytes = (uint32_t)m->unit_bytes;
+    out->scale = (uint32_t)m->scale;
+    copy_text(out->vendor, sizeof out->vendor, m->vendor);
+    copy_text(out->model, sizeof out->model, m->product);
+    copy_text(out->firmware, sizeof out->firmware, m->firmware);
+    copy_text(out->transport, sizeof out->transport, m->transport);
+    copy_text(out->link, sizeof out->link, m->link);
+    random_seed(&r, m->seed, 1);
+    snprintf(out->serial, sizeof out->serial, "SIM%012llX", (unsigned long long)(random_next(&r) >> 16));
+    snprintf(out->raw_source, sizeof out->raw_source, "model %s, %s", m->name,
+             m->blocks ? "blocks x pages_per_block x page and the reserve" : "capacity.raw_bytes");
+    if (s->state_path)
+        copy_text(out->path, sizeof out->path, s->state_path);
+}
+
+int64_t sim_now_ns(const struct sim *s)
+{
+    return s->now;
+}
+
+uint32_t sim_scale(const struct sim *s)
+{
+    return (uint32_t)s->model.scale;
+}
+
+/* Energy of the controller from power_at on: active while a command is outstanding or a program runs. In pJ. */
+static uint64_t base_since(const struct sim *s, int64_t t_ns)
+{
+    int64_t active = t_ns - s->power_at;
+    if (!sim_outstanding(s)) {
+        int64_t end = s->timing.busy < t_ns ? s->timing.busy : t_ns;
+        active = end > s->power_at ? end - s->power_at : 0;
+    }
+    uint64_t idle = (uint64_t)(t_ns - s->power_at - active);
+    return (uint64_t)active * s->model.active_mw + idle * s->model.idle_mw;
+}
+
+void sim_power_to(struct sim *s, int64_t t_ns)
+{
+    if (t_ns <= s->power_at)
+        return;
+    uint64_t pj = s->base_pj + base_since(s, t_ns);
+    s->base_nj += pj / 1000;
+    s->base_pj = pj % 1000;
+    s->power_at = t_ns;
+}
+
+uint64_t sim_energy_nj(struct sim *s, int64_t t_ns)
+{
+    uint64_t base = s->base_nj + (t_ns > s->power_at ? (s->base_pj + base_since(s, t_ns)) / 1000 : 0);
+    return base + s->ftl.placed * s->model.program_nj + s->read_units * s->model.read_nj;
+}
+
+double sim_power_idle_w(const struct sim *s)
+{
+    return (double)s->model.idle_mw / 1000;
+}
+
+void sim_idle_until(struct sim *s, int64_t t_ns)
+{
+    queue_run_until(s, t_ns);
+    if (s->done && s->heap[0].done_ns < t_ns)
+        t_ns = s->heap[0].done_ns;
+    if (t_ns <= s->now)
+        return;
+    int64_t flush = s->now + (int64_t)s->model.flush_ns;
+    if (s->model.timing && !sim_outstanding(s) && flush <= t_ns)
+        timing_flush(&s->timing, &s->model, &s->ftl, flush);
+    sim_power_to(s, t_ns);
+    s->now = t_ns;
+}
+
+int sim_submit(struct sim *s, uint32_t tag, enum sated_op op, uint64_t offset, uint32_t bytes)
+{
+    if (!bytes || (offset | bytes) % MODEL_LOGICAL_BLOCK || offset > s->limit_bytes || bytes > s->limit_bytes - offset)
+        return error_set(-EINVAL, SATED_LAYER_DRIVE,
+                         "sim:%s: %u bytes at %llu are refused: whole blocks of %d bytes below %llu can be addressed",
+                         s->model.name, bytes, (unsigned long long)offset, MODEL_LOGICAL_BLOCK,
+                         (unsigned long long)s->limit_bytes);
+    ftl_expect(&s->ftl, (uint32_t)(offset >> __builtin_ctzll(s->model.unit_bytes)));
+    struct command c = {.offset = offset, .bytes = bytes, .tag = tag, .op = (uint32_t)op};
+    int rc = fifo_put(&s->waiting, &c);
+    if (rc)
+        return error_set(rc, SATED_LAYER_DRIVE, "sim:%s: not enough memory for %u outstanding commands", s->model.name,
+                         sim_outstanding(s));
+    s->waiting.n--; /* until now it drew power as before */
+    sim_power_to(s, s->now);
+    s->waiting.n++;
+    queue_admit(s);
+    return 0;
+}
+
+bool sim_peek(struct sim *s, int64_t *done_ns)
+{
+    queue_run(s);
+    if (s->done)
+        *done_ns = s->heap[0].done_ns;
+    return s->done != 0;
+}
+
+bool sim_next(struct sim *s, uint32_t *tag, int64_t *done_ns, int *status)
+{
+    queue_run(s);
+    if (!s->done)
+        return false;
+    struct completion c;
+    sim_power_to(s, s->heap[0].done_ns);
+    queue_take(s, &c);
+    s->now = c.done_ns;
+    s->served.commands[c.command.op]++;
+    s->served.bytes[c.command.op] += c.command.bytes;
+    *tag = c.command.tag;
+    *done_ns = c.done_ns;
+    *status = 0;
+    queue_admit(s);
+    return true;
+}
+
+void sim_get_counters(const struct sim *s, struct sated_sim_counters *out)
+{
+    *out = (struct sated_sim_counters){
+        .host_write_units = s->ftl.placed - s->ftl.moved,
+        .nand_write_units = s->ftl.placed,
+        .gc_write_units = s->ftl.moved,
+        .erases = s->ftl.erased,
+        .served_reads = s->served.commands[SATED_READ],
+        .served_writes = s->served.commands[SATED_WRITE],
+        .served_trims = s->served.commands[SATED_TRIM],
+        .read_bytes = s->served.bytes[SATED_READ],
+        .written_bytes = s->served.bytes[SATED_WRITE],
+        .trimmed_bytes = s->served.bytes[SATED_TRIM],
+        .map_hits = s->cache.hits,
+        .map_misses = s->cache.misses,
+        .energy_nj = sim_energy_nj((struct sim *)s, s->now),
+        .mapped_units = s->ftl.mapped,
+        .unit_bytes = (uint32_t)s->model.unit_bytes,
+        .scale = (uint32_t)s->model.scale,
+    };
+    for (uint32_t n = 0; n < s->ftl.domains; n++)
+        out->free_blocks += s->ftl.domain[n].free_blocks;
+}
+
+void sim_reset_counters(struct sim *s)
+{
+    sim_power_to(s, s->now);
+    s->ftl.placed = s->ftl.moved = s->ftl.erased = 0;
+    s->cache.hits = s->cache.misses = 0;
+    s->read_units = s->base_nj = s->base_pj = 0;
+    memset(&s->served, 0, sizeof s->served);
+}
+
+static int refuse_while_busy(const struct sim *s, const char *what)
+{
+    return error_set(SATED_STATE, SATED_LAYER_DRIVE,
+                     "sim:%s: %s is not possible while %u commands are outstanding; wait for them", s->model.name, what,
+                     sim_outstanding(s));
+}
+
+int sim_purge(struct sim *s)
+{
+    if (sim_outstanding(s))
+        return refuse_while_busy(s, "a purge");
+    sim_power_to(s, s->now);
+    ftl_purge(&s->ftl);
+    cache_clear(&s->cache);
+    timing_init(&s->timing, &s->model);
+    s->now += (int64_t)s->model.purge_ns;
+    s->timing.busy = s->timing.firmware = s->now;
+    sim_power_to(s, s->now);
+    return 0;
+}
+
+int sim_set_capacity(struct sim *s, uint64_t bytes)
+{
+    if (sim_outstanding(s))
+        return refuse_while_busy(s, "setting the capacity");
+    if (!bytes || bytes % MODEL_LOGICAL_BLOCK || bytes > sim_native_capacity(s))
+        return error_set(-EINVAL, SATED_LAYER_DRIVE,
+                         "sim:%s: a capacity of %llu bytes is refused: it is a multiple of %d, up to the native %llu",
+                         s->model.name, (unsigned long long)bytes, MODEL_LOGICAL_BLOCK,
+                         (unsigned long long)sim_native_capacity(s));
+    s->limit_bytes = bytes;
+    return 0;
+}
+
+uint64_t sim_capacity(const struct sim *s)
+{
+    return s->limit_bytes;
+}
+
+uint64_t sim_native_capacity(const struct sim *s)
+{
+    return s->model.units * s->model.unit_bytes;
+}
+
+uint64_t sim_mapped_beyond(const struct sim *s)
+{
+    uint64_t n = 0;
+    for (uint64_t unit = (s->limit_bytes + s->model.unit_bytes - 1) / s->model.unit_bytes; unit < s->model.units;
+         unit++)
+        n += ftl_page(&s->ftl, (uint32_t)unit) != FTL_NONE;
+    return n;
+}
+
+void sim_power_cycle(struct sim *s)
+{
+    struct completion c;
+    while (s->done) /* commands that were outstanding are never answered */
+        queue_take(s, &c);
+    s->inside = s->waiting.n = s->writes.n = 0;
+    sim_power_to(s, s->now);
+    if (s->model.timing)
+        timing_power_cut(&s->timing, &s->model, &s->ftl, s->now);
+    cache_power_cut(&s->cache);
+}
+
+int sim_save(struct sim *s, const char *path)
+{
+    return sim_outstanding(s) ? refuse_while_busy(s, "saving the state") : state_save(s, path);
+}
+
+int sim_restore(struct sim *s, const char *path)
+{
+    void *data;
+    size_t bytes;
+    char *name, *text, *keys;
+    if (sim_outstanding(s))
+        return refuse_while_busy(s, "restoring a state");
+    int rc = state_read(path, &data, &bytes, &name, &text, &keys);
+    if (rc)
+        return rc;
+    struct spec from = {0};
+    struct model model;
+    char *spec = malloc(strlen(name) + strlen(keys) + 2);
+    if (spec)
+        sprintf(spec, "%s%s%s", name, *keys ? "," : "", keys);
+    rc = spec ? spec_parse(&from, spec) : no_memory(&s->model);
+    if (!rc)
+        rc = model_build(&model, name, text, &from);
+    if (!rc && memcmp(&model, &s->model, sizeof model))
+        rc = error_set(
+            SATED_STATE, SATED_LAYER_FILE,
+            "%s holds the state of sim:%s, which is not this drive (sim:%s%s%s); open it by its path, as sim:./FILE",
+            path, spec, s->model.name, *s->keys ? "," : "", s->keys);
+    if (!rc)
+        rc = state_load(s, path, data, bytes);
+    spec_free(&from);
+    free(spec);
+    free(name);
+    free(text);
+    free(keys);
+    free(data);
+    return rc;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* The simulated drive as the rest of the library sees it. No real time in here: the caller's clock is passed in, all
+ * times are the drive's own nanoseconds (not reported ones), and they never go backwards. */
+#ifndef SATED_SIM_SIM_H
+#define SATED_SIM_SIM_H
+
+#include <sated/sim.h>
+#include <sated/workload.h>
+
+struct sim;
+
+/* Makes a simulated drive from what stands behind "sim:": "x210,lba=80%,scale=1/64" or "path/my.sim,...". A state file
+ * is locked for as long as the drive is open. */
+int sim_new(struct sim **out, const char *spec);
+
+/* Saves to the state file if there is one, then frees. */
+void sim_free(struct sim *s);
+
+/* Fills what a model knows: capacities, block sizes, vendor, model, serial, firmware, transport, link, raw, scale. */
+void sim_identify(const struct sim *s, struct sated_identity *out);
+
+/* The drive's own time: that of the last event, or later if idle was called. */
+int64_t sim_now_ns(const struct sim *s);
+uint32_t sim_scale(const struct sim *s);
+
+/* Leaves it idle until its own time `t_ns`. */
+void sim_idle_until(struct sim *s, int64_t t_ns);
+
+/* Submits a command at the drive's own time now (that of the last completion taken, or of sim_idle_until). The drive
+ * itself takes at most its queue limit; the rest waits in the order of submission, as in a host's queue.
+ * @param tag comes back with the completion; @param offset, @param bytes multiples of the logical block.
+ * Return: 0, or -EINVAL outside what is accessible. */
+int sim_submit(struct sim *s, uint32_t tag, enum sated_op op, uint64_t offset, uint32_t bytes);
+
+/* The time of the next completion; false if nothing is outstanding. */
+bool sim_peek(struct sim *s, int64_t *done_ns);
+
+/* Takes the next completion; the drive's time becomes its time. @param status 0 or a negated errno. */
+bool sim_next(struct sim *s, uint32_t *tag, int64_t *done_ns, int *status);
+
+/* Energy drawn from the beginning up to the drive's own time `t_ns` (>= the last event's), in nanojoule. */
+uint64_t sim_energy_nj(struct sim *s, int64_t t_ns);
+
+/* Idle and greatest power of the model in W, for axes and checks. */
+double sim_power_idle_w(const struct sim *s);
+
+void sim_get_counters(const struct sim *s, struct sated_sim_counters *out);
+void sim_reset_counters(struct sim *s);
+
+/* Forgets everything: all mapping gone, all blocks erased; takes the model's time by the drive's clock. */
+int sim_purge(struct sim *s);
+
+/* The LBA limit. What lies beyond is not deallocated by this. */
+int sim_set_capacity(struct sim *s, uint64_t bytes);
+uint64_t sim_capacity(const struct sim *s);
+uint64_t sim_native_capacity(const struct sim *s);
+/* Mapping units beyond the limit that still hold data. */
+uint64_t sim_mapped_beyond(const struct sim *s);
+
+int sim_save(struct sim *s, const char *path);
+int sim_restore(struct sim *s, const char *path);
+void sim_power_cycle(struct sim *s);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* NAME[,key=value]...: what stands behind "sim:". */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/size.h"
+#include "sim/model.h"
+
+void spec_free(struct spec *s)
+{
+    free(s->text);
+    *s = (struct spec){0};
+}
+
+static int put_lba(struct spec *s, const char *text)
+{
+    int rc = size_parse_share("lba", text, &s->lba);
+    if (rc)
+        return rc;
+    s->lba_given = true;
+    return s->lba > 0 && s->lba <= 1
+               ? 0
+               : error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
+                           "lba = %s is no accessible fraction of a drive; write it like 80%% or 0.8", text);
+}
+
+static int put_key(struct spec *s, const char *key, const char *value)
+{
+    if (!strcmp(key, "lba"))
+        return put_lba(s, value);
+    if (!strcmp(key, "state")) {
+        s->state = value;
+        return *value
+                   ? 0
+                   : error_set(SATED_PARSE, SATED_LAYER_ARGUMENT, "sim:%s: state= needs the path of a file", s->name);
+    }
+    for (size_t i = 0; i < s->n; i++)
+        if (!strcmp(s->keys[i].key, key))
+            return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT, "sim:%s: the key %s is given twice", s->name, key);
+    if (s->n == sizeof s->keys / sizeof *s->keys)
+        return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT, "sim:%s: more than 64 keys", s->name);
+    s->keys[s->n].key = key;
+    s->keys[s->n++].value = value;
+    return 0;
+}
+
+int spec_parse(struct spec *s, const char *text)
+{
+    *s = (struct spec){.lba = 1};
+    s->text = strdup(text);
+    if (!s->text)
+        return error_set(-ENOMEM, SATED_LAYER_NONE, "sim:%s: not enough memory to read it", text);
+    char *at = s->text, *comma = strchr(at, ',');
+    s->name = at;
+    if (comma)
+        *comma = '\0';
+    size_t n = strlen(s->name);
+    if (!n)
+        return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
+                         "sim: needs the name of a model or of a state file, such as sim:x210 or sim:./my.sim");
+    s->is_file = strchr(s->name, '/') || (n > 4 && !strcmp(s->name + n - 4, ".sim"));
+    while (comma) {
+        char *key = comma + 1, *equals;
+        comma = strchr(key, ',');
+        if (comma)
+            *comma = '\0';
+        equals = strchr(key, '=');
+        if (!equals || equals == key)
+            return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT, "sim:%s: \"%s\" is no key=value", s->name, key);
+        *equals = '\0';
+        int rc = put_key(s, key, equals + 1);
+        if (rc)
+            return rc;
+    }
+    if (s->is_file && (s->state || s->n))
+        return error_set(
+            SATED_PARSE, SATED_LAYER_ARGUMENT,
+            "sim:%s is a state file, which knows its model and keys already: only lba may be given, not %s", s->name,
+            s->state ? "state" : s->keys[0].key);
+    return 0;
+}

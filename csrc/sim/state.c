@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* The state file: a header that says of which drive it is, then everything that changes, then a checksum. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/bytes.h"
+#include "core/error.h"
+#include "sim/whole.h"
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "a state file holds arrays as they lie in the memory of a little-endian machine"
+#endif
+
+#define MAGIC "SATEDSIM"
+#define SCHEMA 1
+#define HEADER 32 /* magic 8, schema 4, bytes of name 4, of the model's text 4, of the keys 4, of the whole file 8 */
+#define PARTS_MAX 64
+
+struct parts {
+    struct file_part part[PARTS_MAX];
+    size_t n;
+    uint64_t bytes;
+};
+
+/* A multiply-xor hash of 64-bit words; it finds damage, it is no signature. */
+static uint64_t hash(uint64_t h, const void *data, size_t bytes)
+{
+    const uint8_t *p = data;
+    for (; bytes >= 8; p += 8, bytes -= 8) {
+        h = (h ^ bytes_le64(p)) * 0x9e3779b97f4a7c15ULL;
+        h ^= h >> 32;
+    }
+    uint8_t rest[8] = {0};
+    memcpy(rest, p, bytes);
+    h = (h ^ bytes_le64(rest) ^ (uint64_t)bytes << 56) * 0x9e3779b97f4a7c15ULL;
+    return h ^ h >> 29;
+}
+
+static void add(void *data, uint64_t bytes, void *user)
+{
+    struct parts *p = user;
+    p->part[p->n++] = (struct file_part){data, bytes};
+    p->bytes += bytes;
+}
+
+/* All that changes, in a fixed order. */
+static void collect(struct sim *s, struct parts *p)
+{
+    ftl_walk(&s->ftl, add, p);
+    cache_walk(&s->cache, add, p);
+    add(&s->timing, sizeof s->timing, p);
+    add(&s->now, sizeof s->now, p);
+    add(&s->limit_bytes, sizeof s->limit_bytes, p);
+    add(&s->number, sizeof s->number, p);
+    add(&s->read_units, sizeof s->read_units, p);
+    add(&s->base_nj, sizeof s->base_nj, p);
+    add(&s->base_pj, sizeof s->base_pj, p);
+    add(&s->power_at, sizeof s->power_at, p);
+    add(&s->served, sizeof s->served, p);
+}
+
+int state_save(struct sim *s, const char *path)
+{
+    uint8_t header[HEADER], sum[8];
+    struct parts p = {0};
+    uint32_t name = (uint32_t)strlen(s->model.name), text = (uint32_t)strlen(s->model_text),
+             keys = (uint32_t)strlen(s->keys);
+    add(header, sizeof header, &p);
+    add(s->model.name, name, &p);
+    add(s->model_text, text, &p);
+    add(s->keys, keys, &p);
+    collect(s, &p);
+    add(sum, sizeof sum, &p);
+    memcpy(header, MAGIC, 8);
+    bytes_put_le32(header + 8, SCHEMA);
+    bytes_put_le32(header + 12, name);
+    bytes_put_le32(header + 16, text);
+    bytes_put_le32(header + 20, keys);
+    bytes_put_le64(header + 24, p.bytes);
+    uint64_t h = 0;
+    for (size_t i = 0; i + 1 < p.n; i++)
+        h = hash(h, p.part[i].data, p.part[i].bytes);
+    bytes_put_le64(sum, h);
+    return file_replace(path, p.part, p.n);
+}
+
+static char *text_of(const uint8_t *data, size_t bytes)
+{
+    char *text = malloc(bytes + 1);
+    if (text) {
+        memcpy(text, data, bytes);
+        text[bytes] = '\0';
+    }
+    return text;
+}
+
+static int damaged(const char *path, const char *how)
+{
+    return error_set(SATED_STATE, SATED_LAYER_FILE,
+                     "%s is not a whole state of a simulated drive: %s; use a copy of it", path, how);
+}
+
+int state_read(const char *path, void **data, size_t *bytes, char **name, char **model_text, char **keys)
+{
+    *name = *model_text = *keys = NULL;
+    int rc = file_read(path, data, bytes);
+    if (rc)
+        return rc;
+    const uint8_t *p = *data;
+    if (*bytes < HEADER || memcmp(p, MAGIC, 8))
+        rc = damaged(path, "it does not begin like one");
+    else if (bytes_le32(p + 8) > SCHEMA)
+        rc = error_set(SATED_STATE, SATED_LAYER_FILE,
+                       "%s was written by a newer sated: its schema is %u, and this one reads up to %d; update sated",
+                       path, bytes_le32(p + 8), SCHEMA);
+    else if (bytes_le64(p + 24) != *bytes)
+        rc = damaged(path, "its length is not the one it states");
+    uint64_t at = HEADER, n[3];
+    for (int i = 0; !rc && i < 3; i++) {
+        n[i] = bytes_le32(p + 12 + 4 * i);
+        at += n[i];
+    }
+    if (!rc && at + 8 > *bytes)
+        rc = damaged(path, "its header is longer than the file");
+    if (!rc) {
+        *name = text_of(p + HEADER, n[0]);
+        *model_text = text_of(p + HEADER + n[0], n[1]);
+        *keys = text_of(p + HEADER + n[0] + n[1], n[2]);
+        if (!*name || !*model_text || !*keys)
+            rc = error_set(-ENOMEM, SATED_LAYER_FILE, "%s: not enough memory to read it", path);
+    }
+    if (rc) {
+        free(*data);
+        free(*name);
+        free(*model_text);
+        free(*keys);
+        *data = NULL;
+        *name = *model_text = *keys = NULL;
+    }
+    return rc;
+}
+
+int state_load(struct sim *s, const char *path, const void *data, size_t bytes)
+{
+    const uint8_t *from = data;
+    struct parts p = {0};
+    uint64_t begin = HEADER, at;
+    for (int i = 0; i < 3; i++)
+        begin += bytes_le32(from + 12 + 4 * i);
+    collect(s, &p);
+    if (begin + p.bytes + 8 != bytes)
+        return damaged(path, "its size is not that of this drive's state");
+    /* The parts are hashed each by itself, as they were when they were written. */
+    uint64_t h = hash(0, from, HEADER);
+    at = HEADER;
+    for (int i = 0; i < 3; i++) {
+        uint32_t n = bytes_le32(from + 12 + 4 * i);
+        h = hash(h, from + at, n);
+        at += n;
+    }
+    for (size_t i = 0; i < p.n; i++) {
+        h = hash(h, from + at, p.part[i].bytes);
+        at += p.part[i].bytes;
+    }
+    if (h != bytes_le64(from + at))
+        return damaged(path, "its checksum is wrong");
+    at = begin;
+    for (size_t i = 0; i < p.n; i++) {
+        memcpy((void *)p.part[i].data, from + at, p.part[i].bytes);
+        at += p.part[i].bytes;
+    }
+    return 0;
+}

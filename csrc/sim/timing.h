@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* When things happen: dies and channels with the time until which each is taken, one firmware that does a thing after
+ * the other, and the write buffer. Times are the drive's own nanoseconds.
+ *
+ * Writes are gathered into a stripe over all dies, host units and relocations alike. A full stripe is programmed on all
+ * dies at once, and its part of the buffer is free again when the slowest die is done. With room for a single stripe
+ * gathering and programming take turns, so that the time of a write is the sum of firmware and programs; with more
+ * room they overlap. */
+#ifndef SATED_SIM_TIMING_H
+#define SATED_SIM_TIMING_H
+
+#include "sim/ftl.h"
+#include "sim/model.h"
+
+#define TIMING_DIES_MAX 4096
+#define TIMING_CHANNELS_MAX 64
+
+struct timing {
+    uint32_t channels, dies; /* in all */
+    uint32_t domain_dies;
+    uint32_t log_done;     /* up to here the pages of the log are on flash */
+    uint32_t slot;         /* of the stripe being gathered, in the ring */
+    uint32_t gathering;    /* a stripe has been begun */
+    int64_t firmware;      /* it is free from then on */
+    int64_t busy;          /* the last program ends */
+    int64_t slot_end[64];  /* when the stripe that was in the slot before has been programmed */
+    uint32_t slot_log[64]; /* up to where the log is on flash then */
+    int64_t die[TIMING_DIES_MAX];
+    int64_t channel[TIMING_CHANNELS_MAX];
+};
+
+void timing_init(struct timing *t, const struct model *m);
+
+/* When a stripe can be gathered: the time at which the next slot of the buffer is free. */
+static inline int64_t timing_room(const struct timing *t)
+{
+    return t->gathering ? INT64_MIN : t->slot_end[t->slot];
+}
+
+/* Frees what has been programmed by then. */
+void timing_settle(struct timing *t, const struct model *m, struct ftl *f, int64_t now);
+
+/* Begins a stripe, if none is being gathered. @param wide for large commands: more pages of each die. */
+void timing_gather(struct timing *t, const struct model *m, struct ftl *f, bool wide);
+
+/* Programs the stripe if it is full. */
+void timing_program(struct timing *t, const struct model *m, struct ftl *f, int64_t at);
+
+/* Programs what has been gathered, full or not, because the drive has been left alone since `at`. */
+void timing_flush(struct timing *t, const struct model *m, struct ftl *f, int64_t at);
+
+/* What was not on flash by `now` is lost, unless there are capacitors. */
+void timing_power_cut(struct timing *t, const struct model *m, struct ftl *f, int64_t now);
+
+/* Reads a page from its die and moves it over its channel; `at` if it is still in the buffer. Returns when.
+ * @param last the page that the command read before this one (FTL_NONE: none): what was programmed together is read
+ * together, and only moved. */
+int64_t timing_read(struct timing *t, const struct model *m, struct ftl *f, uint32_t page, uint32_t last, int64_t at);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of a simulated drive together; for sim.c, queue.c and state.c. */
+#ifndef SATED_SIM_WHOLE_H
+#define SATED_SIM_WHOLE_H
+
+#include <sated/sim.h>
+#include <sated/workload.h>
+
+#include "core/file.h"
+#include "sim/cache.h"
+#include "sim/ftl.h"
+#include "sim/model.h"
+#include "sim/timing.h"
+
+struct command {
+    uint64_t offset;
+    uint32_t bytes, tag;
+    uint32_t at; /* units of a write that are in the buffer */
+    uint32_t op;
+};
+
+/* Commands in the order in which they came. */
+struct fifo {
+    struct command *items;
+    uint32_t first, n, room; /* room is a power of two */
+};
+
+struct completion {
+    int64_t done_ns;
+    uint64_t number; /* equal times: the order of execution */
+    struct command command;
+};
+
+struct sim {
+    struct model model;
+    char *model_text;
+    char *keys; /* of the URI, but for state and lba */
+    char *state_path;
+    struct file_lock *lock;
+    /* What a state file holds. */
+    struct ftl ftl;
+    struct cache cache;
+    struct timing timing;
+    int64_t now;
+    uint64_t limit_bytes;
+    uint64_t number;
+    uint64_t read_units;       /* from flash or its buffer, since the counters were set back */
+    uint64_t base_nj, base_pj; /* drawn up to power_at, less what reads and programs took */
+    int64_t power_at;
+    struct served {
+        uint64_t commands[3], bytes[3]; /* by enum sated_op */
+    } served;
+    /* Outstanding commands; there are none while the state is saved. */
+    struct fifo waiting;     /* in the host's queue */
+    struct fifo writes;      /* in the drive, for want of buffer */
+    struct completion *heap; /* of the commands in the drive, next one first */
+    uint32_t done;           /* in the heap */
+    uint32_t inside;         /* in the drive */
+};
+
+/* Outstanding, in the host's queue or in the drive. */
+static inline uint32_t sim_outstanding(const struct sim *s)
+{
+    return s->inside + s->waiting.n;
+}
+
+/* queue.c */
+int fifo_put(struct fifo *q, const struct command *c);
+void queue_admit(struct sim *s);                   /* takes from the host's queue what the drive has room for */
+void queue_run(struct sim *s);                     /* writes whose buffer is free before the next completion */
+void queue_run_until(struct sim *s, int64_t t_ns); /* the same, before a time */
+void queue_take(struct sim *s, struct completion *out);
+
+/* sim.c */
+void sim_power_to(struct sim *s, int64_t t_ns);
+
+/* state.c. state_read takes a file apart as far as saying of which drive it is (the caller frees all four);
+ * state_load puts the rest into a drive made of just that. */
+int state_read(const char *path, void **data, size_t *bytes, char **name, char **model_text, char **keys);
+int state_load(struct sim *s, const char *path, const void *data, size_t bytes);
+int state_save(struct sim *s, const char *path);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE 1 /* O_DIRECT */
+#include "transport/handle.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/clock.h"
+#include "core/error.h"
+#include "sim/sim.h"
+#include "transport/node.h"
+#include "transport/use.h"
+
+#define ONLY_FILES "this version writes only to files and simulated drives"
+
+static bool is_opened(const struct sated_drive *d, const struct stat *st)
+{
+    return d->kind == HANDLE_BLOCK ? S_ISBLK(st->st_mode) && st->st_rdev == d->device
+                                   : S_ISREG(st->st_mode) && st->st_dev == d->device && st->st_ino == d->inode;
+}
+
+static int not_same(const struct sated_drive *d)
+{
+    return error_set(SATED_UNSAFE, SATED_LAYER_DRIVE,
+                     "%s: is no longer what was opened (removed or replaced since); look at it, then open it anew",
+                     d->path);
+}
+
+int handle_check_same(const struct sated_drive *d)
+{
+    struct stat st;
+    return d->kind == HANDLE_SIMULATED || (stat(d->path, &st) == 0 && is_opened(d, &st)) ? 0 : not_same(d);
+}
+
+/* Opens the path once more and makes sure that it is what the handle stands for. */
+static int reopen(const struct sated_drive *d, int flags, int *out)
+{
+    struct stat st;
+    int fd = node_open(d->path, flags);
+    if (fd < 0) {
+        int error = errno;
+        if (error == ENOENT)
+            return not_same(d);
+        return error_set(-error, SATED_LAYER_DRIVE, "%s: cannot open it for %s: %s", d->path,
+                         (flags & O_ACCMODE) == O_RDONLY ? "reading" : "writing", strerror(error));
+    }
+    if (fstat(fd, &st) || !is_opened(d, &st)) {
+        close(fd);
+        return not_same(d);
+    }
+    *out = fd;
+    return 0;
+}
+
+int handle_need_permit(struct sated_drive *d, const char *what)
+{
+    if (d->permitted)
+        return 0;
+    if (d->kind == HANDLE_BLOCK)
+        return error_set(SATED_UNSUPPORTED, SATED_LAYER_DRIVE,
+                         "%s: %s is refused: " ONLY_FILES "; give it a file (--create 1GiB) or a sim: drive, or let "
+                         "the load only read",
+                         d->path, what);
+    if (d->created)
+        return handle_grant(d);
+    return error_set(SATED_UNSAFE, SATED_LAYER_DRIVE,
+                     "%s: %s needs consent, which has not been given; type its token, %s, as confirm= (--confirm)",
+                     d->path, what, d->path);
+}
+
+int handle_grant(struct sated_drive *d)
+{
+    if (d->kind == HANDLE_BLOCK)
+        return error_set(SATED_UNSUPPORTED, SATED_LAYER_DRIVE,
+                         "%s: " ONLY_FILES "; block devices are opened for reading", d->path);
+    if (d->permitted)
+        return 0;
+    int fd, error, rc = reopen(d, O_RDWR, &fd);
+    if (rc)
+        return rc;
+    do
+        rc = flock(fd, LOCK_EX | LOCK_NB);
+    while (rc && errno == EINTR);
+    if (rc) {
+        error = errno;
+        close(fd);
+        long holder = error == EWOULDBLOCK ? use_lock_holder(d->device, d->inode) : 0;
+        if (error != EWOULDBLOCK)
+            return error_set(-error, SATED_LAYER_DRIVE, "%s: cannot be locked: %s", d->path, strerror(error));
+        if (holder)
+            return error_set(SATED_UNSAFE, SATED_LAYER_DRIVE,
+                             "%s: in use by another sated (process %ld); wait until it has ended", d->path, holder);
+        return error_set(SATED_UNSAFE, SATED_LAYER_DRIVE, "%s: in use by another sated; wait until it has ended",
+                         d->path);
+    }
+    d->write_fd = fd;
+    d->permitted = true;
+    return 0;
+}
+
+int handle_lend(struct sated_drive *d, bool writing, bool *direct, uint32_t *alignment, int *fd)
+{
+    bool wanted = *direct;
+    int rc;
+    *fd = -1;
+    *direct = false;
+    *alignment = 512;
+    if (d->kind == HANDLE_SIMULATED)
+        return error_set(SATED_UNSUPPORTED, SATED_LAYER_DRIVE,
+                         "%s: a simulated drive has no descriptor; use the simulated engine", d->path);
+    if (writing) {
+        rc = handle_need_permit(d, "writing");
+        if (rc)
+            return rc;
+    }
+    int flags = writing ? O_RDWR : O_RDONLY;
+    rc = -EINVAL;
+    if (wanted && d->direct) {
+        rc = reopen(d, flags | O_DIRECT, fd);
+        *direct = rc == 0;
+    }
+    if (rc == -EINVAL) /* open(2): the file system has no direct I/O */
+        rc = reopen(d, flags, fd);
+    if (!rc && *direct)
+        *alignment = d->alignment;
+    return rc;
+}
+
+void handle_return(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+int64_t handle_now_ns(struct sated_drive *d)
+{
+    return d->kind == HANDLE_SIMULATED ? sim_now_ns(d->sim) * (int64_t)sim_scale(d->sim) : clock_now_ns();
+}
+
+int64_t sated_drive_now_ns(struct sated_drive *d)
+{
+    return handle_now_ns(d);
+}
+
+int sated_drive_sleep(struct sated_drive *d, int64_t ns)
+{
+    int64_t end;
+    if (ns < 0 || __builtin_add_overflow(handle_now_ns(d), ns, &end))
+        return error_set(-EINVAL, SATED_LAYER_ARGUMENT,
+                         "%s: cannot be left idle for %" PRId64 " ns; give 0 or more, and less than 292 years in all",
+                         d->path, ns);
+    if (d->kind != HANDLE_SIMULATED) {
+        clock_sleep_until_ns(end);
+        return 0;
+    }
+    if (d->load)
+        return error_set(SATED_STATE, SATED_LAYER_DRIVE,
+                         "%s: cannot be left idle while a load runs on it; wait for the load first", d->path);
+    int64_t scale = sim_scale(d->sim);
+    sim_idle_until(d->sim, end / scale + (end % scale > 0)); /* not shorter than asked for */
+    return 0;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* The handle: what a drive is to the rooms above. It has two faces (commands, data), a clock and a permit. */
+#ifndef SATED_TRANSPORT_HANDLE_H
+#define SATED_TRANSPORT_HANDLE_H
+
+#include <sated/drive.h>
+
+struct sim;
+struct sated_load;
+
+enum handle_kind {
+    HANDLE_SIMULATED,
+    HANDLE_FILE,
+    HANDLE_BLOCK,
+};
+
+struct sated_drive {
+    enum handle_kind kind;
+    struct sated_identity identity; /* capacity_bytes is what is accessible now; the token is drive/identity's */
+    int fd;                         /* read-only; -1 if simulated */
+    int write_fd;                   /* read-write and locked, from the permit on; else -1 */
+    bool created;                   /* a file made by this open: needs no token */
+    bool permitted;                 /* a simulated drive always is */
+    bool direct;                    /* the file system has direct I/O */
+    uint32_t alignment;             /* of offsets, sizes and memory for direct I/O */
+    uint64_t device;                /* what was opened: st_dev and st_ino of a file, st_rdev of a block device */
+    uint64_t inode;
+    const void *load; /* the load that runs on it, or NULL */
+    struct sim *sim;
+    char node[64];  /* a block device's name in sysfs, such as sda */
+    char path[512]; /* the real path of what was opened; a simulated drive's URI */
+};
+
+/* The descriptor for a load's I/O, opened by transport, owned by the caller, closed by handle_return.
+ * @param writing asks for the permit (SATED_UNSAFE without); @param direct in: wanted, out: in effect.
+ * @param alignment receives what offsets, sizes and memory must be a multiple of. */
+int handle_lend(struct sated_drive *d, bool writing, bool *direct, uint32_t *alignment, int *fd);
+void handle_return(int fd);
+
+/* Reported nanoseconds of the handle's clock. */
+int64_t handle_now_ns(struct sated_drive *d);
+
+/* Whether the drive may be changed. One that needs no token (simulated, or a file made by this open) is permitted by
+ * the first call. @param what is about to be done, for the sentence, such as "erasing".
+ * Return: 0, SATED_UNSAFE without a permit, SATED_UNSUPPORTED for a block device. */
+int handle_need_permit(struct sated_drive *d, const char *what);
+
+/* Grants the permit: opens the file for writing and takes its exclusive lock. The guard calls it once it has looked and
+ * the token was right.
+ * Return: 0, SATED_UNSAFE if another sated holds the lock, SATED_UNSUPPORTED for a block device. */
+int handle_grant(struct sated_drive *d);
+
+/* Whether the path still leads to what was opened. Return: 0, or SATED_UNSAFE with a sentence. */
+int handle_check_same(const struct sated_drive *d);
+
+#endif

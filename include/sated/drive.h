@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef SATED_DRIVE_H
+#define SATED_DRIVE_H
+
+#include <sated/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#ifndef SATED_STATIC
+#pragma GCC visibility push(default)
+#endif
+
+/* cdef: begin */
+
+/* A drive: a simulated one, a regular file, or (read-only so far) a block device. */
+struct sated_drive;
+
+struct sated_drive_options {
+    uint32_t size; /* of this struct */
+    uint32_t reserved;
+    uint64_t create_bytes; /* make a new file of so many bytes; an existing one is refused. 0 = open what is there */
+};
+
+enum sated_protocol {
+    SATED_PROTOCOL_NONE = 0, /* a file */
+    SATED_PROTOCOL_SCSI = 1,
+    SATED_PROTOCOL_ATA = 2,
+    SATED_PROTOCOL_NVME = 3,
+};
+
+#define SATED_IDENTITY_SIMULATED 1
+#define SATED_IDENTITY_FILE 2
+#define SATED_IDENTITY_BLOCK 4
+#define SATED_IDENTITY_ROTATION_KNOWN 8
+#define SATED_IDENTITY_RAW_KNOWN 16
+#define SATED_IDENTITY_MOUNTED 32
+
+struct sated_identity {
+    uint32_t protocol;              /* enum sated_protocol */
+    uint32_t flags;                 /* SATED_IDENTITY_* */
+    uint64_t capacity_bytes;        /* what can be addressed */
+    uint64_t native_capacity_bytes; /* what could be, without an LBA limit */
+    uint64_t raw_bytes;             /* of flash, if RAW_KNOWN */
+    uint32_t logical_block_bytes;
+    uint32_t physical_block_bytes;
+    uint32_t rotation_rpm; /* 0 = SSD, if ROTATION_KNOWN */
+    uint32_t scale;        /* simulated drives: 1/scale of the blocks; else 1 */
+    char vendor[32];
+    char model[64];
+    char serial[64];
+    char firmware[32];
+    char transport[16]; /* sata sas nvme usb virtio file sim */
+    char link[32];
+    char path[512];  /* by-id where there is one */
+    char token[576]; /* what confirm= takes */
+    char raw_source[128];
+    char note[256]; /* such as why direct I/O is not in use; empty if there is nothing to say */
+};
+
+struct sated_guard {
+    bool safe;        /* may be written to, given the token */
+    bool needs_token; /* false for simulated drives and new or empty files */
+    uint8_t reserved[6];
+    char reasons[512]; /* why not; sentences separated by a line feed */
+    char scope[512];   /* what a write, a trim or a purge would touch */
+};
+
+/* Sets the defaults: open what is there. */
+void sated_drive_options_init(struct sated_drive_options *opt);
+
+/* Opens a drive by URI: PATH, serial:TEXT or sim:NAME[,key=value]... Nothing is opened for writing yet.
+ * @param out receives the handle, NULL on failure; @param uri; @param opt NULL for the defaults.
+ * Return: 0, SATED_PARSE for a URI that has no meaning, SATED_UNSAFE if a file to be made exists, or an errno.
+ * Thread: the handle's. Owner: the caller closes. */
+int sated_drive_open(struct sated_drive **out, const char *uri, const struct sated_drive_options *opt);
+
+/* Closes a drive, saving a simulated one's state= file; NULL does nothing. */
+void sated_drive_close(struct sated_drive *d);
+
+/* What the drive is. @param out filled whole. Return: 0 or an error. */
+int sated_drive_get_identity(struct sated_drive *d, struct sated_identity *out);
+
+/* What stands against writing to it, looked at now. @param out filled whole. Return: 0 or an error. */
+int sated_drive_guard(struct sated_drive *d, struct sated_guard *out);
+
+/* Consents to changing the drive, for as long as it is open. @param token what `sated list` shows; NULL for a drive
+ * that needs none. Return: 0; SATED_UNSAFE for a token that is missing or wrong or a drive in use; SATED_UNSUPPORTED
+ * for a block device (only files and simulated drives are written to so far). */
+int sated_drive_permit(struct sated_drive *d, const char *token);
+
+/* The drives of this machine, without writing to any. @param out cap of them, may be NULL with cap 0.
+ * Return: how many there are, or an error. Thread: any. */
+int sated_drive_list(struct sated_identity *out, size_t cap);
+
+/* The drive's clock, in reported nanoseconds: CLOCK_MONOTONIC for a real one, virtual for a simulated one. */
+int64_t sated_drive_now_ns(struct sated_drive *d);
+
+/* Leaves the drive idle for so long by its own clock; a simulated drive takes none of ours.
+ * @param ns reported nanoseconds. Return: 0, -EINVAL, or SATED_STATE while a load runs on a simulated drive. */
+int sated_drive_sleep(struct sated_drive *d, int64_t ns);
+
+/* cdef: end */
+
+#ifndef SATED_STATIC
+#pragma GCC visibility pop
+#endif
+#ifdef __cplusplus
+}
+#endif
+#endif

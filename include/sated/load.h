@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef SATED_LOAD_H
+#define SATED_LOAD_H
+
+#include <sated/drive.h>
+#include <sated/histogram.h>
+#include <sated/workload.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#ifndef SATED_STATIC
+#pragma GCC visibility push(default)
+#endif
+
+/* cdef: begin */
+
+/* A load on one or several drives: start, wait, take rows, stop. */
+struct sated_load;
+
+enum sated_engine {
+    SATED_ENGINE_AUTO = 0, /* io_uring where it works, else threads, announced in the note */
+    SATED_ENGINE_IO_URING = 1,
+    SATED_ENGINE_SYNC = 2,      /* one blocking thread for each outstanding I/O */
+    SATED_ENGINE_SIMULATED = 3, /* told, never asked for */
+};
+
+enum sated_phase {
+    SATED_RAMP = 0,   /* not counted, by time */
+    SATED_SETTLE = 1, /* not counted, until answered otherwise */
+    SATED_MEASURED = 2,
+    SATED_AFTER_STOP = 3, /* I/Os that were outstanding when the load ended */
+};
+
+struct sated_load_options {
+    uint32_t size;          /* of this struct */
+    uint32_t engine;        /* enum sated_engine */
+    int64_t duration_ns;    /* of the measured phase, reported time; -1 = no limit */
+    uint64_t bytes;         /* of the measured phase, each drive; 0 = no limit */
+    uint64_t ios;           /* likewise */
+    int64_t interval_ns;    /* a row each; reported time, 1 s by default, 1 ms to 1 h */
+    int64_t histogram_ns;   /* a histogram each, a multiple of interval_ns; 0 = 60 s, rounded up to one */
+    int64_t ramp_ns;        /* before the measured phase, a multiple of interval_ns; 0 = none */
+    int64_t check_every_ns; /* ask at these ticks (a multiple of interval_ns) and, if simulated, halt until
+                                  answered; 0 = never */
+    uint64_t seed;
+    uint32_t settle;     /* 1: begin in the settle phase, which sated_load_answer ends; needs check_every_ns */
+    uint32_t max_errors; /* failed I/Os after which the load gives up, at least 1; 100 by default */
+    uint32_t batch;      /* I/Os submitted at once at most; 0 = chosen from the depth */
+    uint32_t poll;       /* reserved, 0 */
+};
+
+/* A row per interval, drive and class (operation x size). Nothing pooled. */
+struct sated_row {
+    int64_t t_ns;        /* reported time since the start of the load at which the interval ends */
+    int64_t duration_ns; /* the drive's own time that the interval took */
+    uint64_t ios;
+    uint64_t bytes;
+    uint64_t errors;
+    int64_t lat_min_ns; /* of the I/Os completed in it; -1 = none */
+    int64_t lat_max_ns;
+    int64_t lat_p50_ns; /* -1 where n (1 - q) < 1 */
+    int64_t lat_p99_ns;
+    int64_t lat_p999_ns;
+    int64_t lat_p9999_ns;
+    double lat_mean_ns; /* NaN = none */
+    double lat_stddev_ns;
+    double queue_mean;   /* outstanding I/Os of the class, integrated over the interval */
+    uint32_t member;     /* index of the drive */
+    uint32_t phase;      /* enum sated_phase */
+    uint32_t op;         /* enum sated_op */
+    uint32_t size_bytes; /* of an I/O */
+};
+
+/* A row per interval and drive: its surroundings. */
+struct sated_environment {
+    int64_t t_ns;
+    int64_t duration_ns;
+    double energy_j; /* NaN = not measured */
+    double power_min_w;
+    double power_max_w;
+    uint32_t samples; /* of power in the interval */
+    uint32_t member;
+    uint32_t phase;
+    uint32_t throttle;         /* 0 none, 1 throttled */
+    double temperature_c;      /* NaN = not measured */
+    double host_bytes_written; /* since the drive was made, by its own counters; NaN = not told */
+    double media_bytes_written;
+};
+
+struct sated_histogram_row {
+    int64_t t_ns; /* end of the span */
+    uint32_t member;
+    uint32_t phase;
+    uint32_t op;
+    uint32_t size_bytes;
+    uint32_t kind; /* 0 service: from submission */
+    uint32_t reserved;
+};
+
+struct sated_progress {
+    int64_t t_ns; /* reported time of the last finished interval */
+    uint64_t ios; /* so far, all phases */
+    uint64_t bytes;
+    uint64_t errors;
+    double iops;        /* of the last interval, by the drive's own time */
+    int64_t lat_p99_ns; /* of the last interval, pooled; -1 = none */
+    uint64_t tick;      /* the check that waits for an answer, counted from 1; 0 = none waits */
+    uint32_t phase;     /* enum sated_phase */
+    uint32_t running;   /* 1 or 0 */
+};
+
+struct sated_totals {
+    int64_t duration_ns; /* the drive's own time in the measured phase */
+    uint64_t ios;
+    uint64_t bytes;
+    uint64_t errors;
+    int64_t lat_min_ns; /* -1 = no I/O */
+    int64_t lat_max_ns;
+    double lat_mean_ns;
+    double lat_stddev_ns;
+    double queue_mean;
+    double batch_mean; /* I/Os per submission; NaN if simulated */
+    uint64_t batch_max;
+    uint32_t member;
+    uint32_t op;
+    uint32_t size_bytes;
+    uint32_t engine; /* enum sated_engine in use */
+};
+
+enum sated_answer {
+    SATED_GO_ON = 0,
+    SATED_MEASURE = 1, /* the settle phase is over */
+    SATED_END = 2,
+};
+
+/* Sets the defaults named above, and no limit. */
+void sated_load_options_init(struct sated_load_options *opt);
+
+/* Starts a load. @param out receives it, NULL on failure; @param drives n of them (1 to 64), all simulated or none,
+ * which must stay open until the load is freed; @param w what to do; @param opt NULL for the defaults.
+ * Return: 0; SATED_UNSAFE where it writes or trims and a drive is not permitted; SATED_PARSE for an option, size or
+ * alignment the drive cannot take; SATED_STATE for a drive with a load on it; an errno of the drive. */
+int sated_load_start(struct sated_load **out, struct sated_drive *const *drives, size_t n,
+                     const struct sated_workload *w, const struct sated_load_options *opt);
+
+/* Waits until the load ended, a check waits for its answer, or much waits to be taken. A simulated load stands still
+ * while 4 MiB of rows, of environment or of histograms wait; a real one goes on, up to 64 MiB in all. Environment and
+ * histograms are dropped where the caller was told so and took none. @param timeout_ns -1 = for ever.
+ * Return: 1 running; 0 ended: what can still be taken is all there is; < 0 the load's error (likewise). */
+int sated_load_wait(struct sated_load *l, int64_t timeout_ns);
+
+/* Take what is finished, in order. @param out cap of them. Return: how many were taken, 0 if none waits. */
+int sated_load_take_rows(struct sated_load *l, struct sated_row *out, size_t cap);
+int sated_load_take_environment(struct sated_load *l, struct sated_environment *out, size_t cap);
+
+/* Takes the next finished histogram. @param row what it is of; @param into emptied, then filled.
+ * Return: 1, 0 if none waits. */
+int sated_load_take_histogram(struct sated_load *l, struct sated_histogram_row *row, struct sated_histogram *into);
+
+/* How far it is. @param out filled whole. Thread: any. */
+void sated_load_get_progress(struct sated_load *l, struct sated_progress *out);
+
+/* Answers a check. @param tick as told by sated_load_get_progress; @param answer enum sated_answer, which takes effect
+ * at the check itself if simulated, else at the end of the interval that runs. A real load that was not answered
+ * announces its next check all the same. Return: 0, or SATED_STATE if that check does not wait. */
+int sated_load_answer(struct sated_load *l, uint64_t tick, int answer);
+
+/* Asks the load to end: nothing more is submitted, what is outstanding is waited for. On a real drive that sees no
+ * completion it takes effect at the end of the interval. Thread: any. */
+void sated_load_stop(struct sated_load *l);
+
+/* Totals of the measured phase, one per drive and class; after the end. @param out cap of them, may be NULL with cap 0.
+ * Return: how many there are, or SATED_STATE while it runs. */
+int sated_load_get_totals(struct sated_load *l, struct sated_totals *out, size_t cap);
+
+/* The latencies of the measured phase, over all drives. @param op enum sated_op, or -1 for all; @param into added to.
+ * Return: 0, or SATED_STATE while it runs. */
+int sated_load_get_histogram(struct sated_load *l, int op, struct sated_histogram *into);
+
+/* The first failed I/Os. @param offsets, @param codes (negated errno) receive up to cap of them. Return: how many are
+ * kept (16 at most). */
+int sated_load_get_errors(struct sated_load *l, uint64_t *offsets, int32_t *codes, size_t cap);
+
+/* What has to be said of this load: an engine that stood in for another, direct I/O that could not be had.
+ * Return: a text that lives as long as the load, "" if there is nothing. */
+const char *sated_load_note(struct sated_load *l);
+
+/* Stops, waits and frees; NULL does nothing. */
+void sated_load_free(struct sated_load *l);
+
+/* cdef: end */
+
+#ifndef SATED_STATIC
+#pragma GCC visibility pop
+#endif
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: MIT */
+/* Drives: opening by URI, identity, consent, guard, capacity, purge, clock. Nodes are in test_node.c. */
+#define _GNU_SOURCE 1
+#include <sated/sated.h>
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "check.h"
+#include "transport/handle.h"
+#include "transport/node.h"
+#include "tree.h"
+
+#define MIB ((uint64_t)1 << 20)
+
+static struct sated_detail detail;
+static int no_blocks; /* what fallocate fails with, 0 = it does not */
+
+/* Stands before libc's: a full disk, or a file system that has no such thing. */
+int fallocate(int fd, int mode, off_t offset, off_t length)
+{
+    if (no_blocks) {
+        if (no_blocks == ENOSPC && !mode)
+            CHECK_EQ(ftruncate(fd, length / 2), 0);
+        errno = no_blocks;
+        return -1;
+    }
+    return (int)syscall(SYS_fallocate, fd, mode, offset, length);
+}
+
+/* Fails with this code, and says this. */
+static void check_refusal(int rc, int code, const char *part, int line)
+{
+    sated_detail_get(&detail);
+    if (rc != code || detail.code != code || !strstr(detail.text, part))
+        printf("line %d: %d (%s) %s\n", line, rc, sated_error_name(rc), detail.text);
+    CHECK(rc == code && detail.code == code && strstr(detail.text, part));
+}
+#define REFUSED(rc, code, part) check_refusal(rc, code, part, __LINE__)
+
+static int open_code(const char *uri, uint64_t create)
+{
+    struct sated_drive *d = (void *)1;
+    struct sated_drive_options opt;
+    sated_drive_options_init(&opt);
+    opt.create_bytes = create;
+    int rc = sated_drive_open(&d, uri, &opt);
+    CHECK((rc == 0) == (d != NULL));
+    sated_drive_close(d);
+    return rc;
+}
+
+static struct sated_drive *open_drive(const char *uri)
+{
+    struct sated_drive *d;
+    int rc = sated_drive_open(&d, uri, NULL);
+    if (rc) {
+        sated_detail_get(&detail);
+        printf("%s: %s\n", uri, detail.text);
+        exit(1);
+    }
+    return d;
+}
+
+static char *make_file(const char *name, uint64_t bytes)
+{
+    char *path = in("%s", name), block[4096];
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    memset(block, 'x', sizeof block);
+    for (uint64_t at = 0; at < bytes; at += sizeof block) {
+        size_t n = bytes - at < sizeof block ? bytes - at : sizeof block;
+        CHECK(write(fd, block, n) == (ssize_t)n);
+    }
+    CHECK(fsync(fd) == 0);
+    close(fd);
+    return path;
+}
+
+static void test_uris(void)
+{
+    char wrong[64] = "smi:x210";
+    REFUSED(open_code("", 0), SATED_PARSE, "empty");
+    REFUSED(open_code(wrong, 0), SATED_PARSE, "did you mean sim:");
+    REFUSED(open_code("serail:S1X", 0), SATED_PARSE, "did you mean serial:");
+    REFUSED(open_code("https://example.org/", 0), SATED_PARSE, "unknown scheme https:");
+    REFUSED(open_code("replay:run.json", 0), SATED_UNSUPPORTED, "not in this version");
+    REFUSED(open_code("serial:", 0), SATED_PARSE, "missing");
+    REFUSED(open_code("serial:NOBODY-HAS-THIS-1", 0), -ENOENT, "sated list");
+    REFUSED(open_code("x210", 0), -ENOENT, "sim:x210");
+    REFUSED(open_code("/dev/nosuchdrive", 0), -ENOENT, "sated list");
+    REFUSED(open_code(in("missing"), 0), -ENOENT, "--create 1GiB");
+    CHECK_EQ(sated_error_exit_code(detail.code, detail.layer), 2);
+    REFUSED(open_code(tree_root, 0), SATED_PARSE, "is a directory");
+    REFUSED(open_code("/dev/null", 0), SATED_PARSE, "character device");
+    CHECK_EQ(mkfifo(in("pipe"), 0600), 0);
+    REFUSED(open_code(in("pipe"), 0), SATED_PARSE, "pipe"); /* and does not hang */
+    put(in("empty"), "");
+    REFUSED(open_code(in("empty"), 0), SATED_PARSE, "is empty");
+    CHECK_TEXT(detail.text, "create=");
+    put(in("small"), "a few bytes");
+    REFUSED(open_code(in("small"), 0), SATED_PARSE, "too small with 11 bytes");
+    put_link(in("dangling"), "nowhere");
+    REFUSED(open_code(in("dangling"), 0), -ENOENT, "no such file");
+    REFUSED(open_code(in("small/below"), 0), -ENOTDIR, "folder");
+    REFUSED(open_code("sim:x210", MIB), SATED_PARSE, "files only");
+    CHECK_EQ(open_code("sim:x210,scale=1/64", 0), 0);
+
+    /* A file whose name looks like a URI is found, as its name is there. */
+    CHECK_EQ(chdir(tree_root), 0);
+    make_file("odd:name", 8192);
+    CHECK_EQ(open_code("odd:name", 0), 0);
+    CHECK_EQ(open_code("./odd:name", 0), 0);
+
+    struct sated_drive *d;
+    struct sated_drive_options opt = {.size = 8}; /* of an older caller */
+    CHECK_EQ(sated_drive_open(&d, "odd:name", &opt), 0);
+    sated_drive_close(d);
+    opt.size = sizeof opt + 8;
+    REFUSED(sated_drive_open(&d, "odd:name", &opt), SATED_PARSE, "size");
+    CHECK(d == NULL);
+    sated_drive_close(NULL);
+}
+
+static void test_create(void)
+{
+    struct sated_drive *d;
+    struct sated_drive_options opt;
+    struct stat st;
+    sated_drive_options_init(&opt);
+    opt.create_bytes = 4 * MIB;
+    CHECK_EQ(sated_drive_open(&d, in("new"), &opt), 0);
+    CHECK_EQ(d->identity.capacity_bytes, 4 * MIB);
+    CHECK(stat(in("new"), &st) == 0 && st.st_size == (off_t)(4 * MIB));
+    /* fallocate(2): real blocks, unless the note says that there are none. */
+    CHECK((uint64_t)st.st_blocks * 512 >= 4 * MIB || strstr(d->identity.note, "sparse"));
+    struct sated_guard guard;
+    CHECK_EQ(sated_drive_guard(d, &guard), 0);
+    CHECK(guard.safe && !guard.needs_token);
+    CHECK_EQ(sated_drive_permit(d, NULL), 0);
+    sated_drive_close(d);
+
+    REFUSED(open_code(in("new"), MIB), SATED_UNSAFE, "exists already");
+    CHECK(stat(in("new"), &st) == 0 && st.st_size == (off_t)(4 * MIB));
+    put_link(in("trap"), "elsewhere");
+    REFUSED(open_code(in("trap"), MIB), SATED_UNSAFE, "exists already"); /* O_EXCL does not follow */
+    REFUSED(open_code(in("odd-size"), MIB + 512), SATED_PARSE, "multiple of 4096");
+    REFUSED(open_code(in("no/folder"), MIB), -ENOENT, "folder");
+    CHECK(access(in("odd-size"), F_OK) != 0);
+
+    /* A full disk: what was begun is removed. */
+    no_blocks = ENOSPC;
+    REFUSED(open_code(in("huge"), MIB), -ENOSPC, "make a smaller one");
+    CHECK_EQ(detail.layer, SATED_LAYER_DRIVE);
+    CHECK(access(in("huge"), F_OK) != 0);
+
+    /* A file system without fallocate: the file is made all the same, and it is said what it is. */
+    no_blocks = EOPNOTSUPP;
+    CHECK_EQ(sated_drive_open(&d, in("sparse"), &opt), 0);
+    CHECK_EQ(d->identity.capacity_bytes, 4 * MIB);
+    CHECK_TEXT(d->identity.note, "sparse until it is written");
+    struct sated_purge *purge;
+    REFUSED(sated_purge_start(&purge, d, NULL), SATED_UNSUPPORTED, "cannot punch holes");
+    no_blocks = 0;
+    sated_drive_close(d);
+}
+
+static void test_identity(void)
+{
+    struct sated_identity id;
+    char *path = make_file("drive", MIB + 4096 + 700), type[64] = "";
+    put_link(in("link"), "drive");
+    struct sated_drive *d = open_drive("./link");
+    CHECK_EQ(sated_drive_get_identity(d, &id), 0);
+    CHECK_EQ(id.protocol, SATED_PROTOCOL_NONE);
+    CHECK_EQ(id.flags, SATED_IDENTITY_FILE);
+    CHECK_EQ(id.capacity_bytes, MIB + 4096); /* rounded down to 4096 */
+    CHECK_EQ(id.native_capacity_bytes, MIB + 4096);
+    CHECK(!strcmp(id.transport, "file"));
+    CHECK(!strcmp(id.path, in("drive"))); /* the real path, not the link */
+    CHECK(!strcmp(id.token, in("drive")));
+    CHECK(id.serial[0] == '\0');
+    CHECK_EQ(id.scale, 1);
+
+    /* The file system by name: util-linux's findmnt is the witness. */
+    char command[700];
+    snprintf(command, sizeof command, "findmnt -no FSTYPE -T '%s' 2>/dev/null", path);
+    FILE *f = popen(command, "r");
+    if (f && fscanf(f, "%63s", type) == 1)
+        CHECK(!strcmp(id.model, type));
+    else
+        printf("# skipped: findmnt is not there to compare the file system's name with\n");
+    pclose(f);
+
+    /* Direct I/O: what open(2) says, and statx(2)'s alignment is a power of two from 512 to 4096. */
+    int fd = open(path, O_RDONLY | O_DIRECT);
+    if (fd < 0)
+        CHECK_TEXT(id.note, "page cache");
+    CHECK(id.logical_block_bytes == 512 || id.logical_block_bytes == 1024 || id.logical_block_bytes == 2048 ||
+          id.logical_block_bytes == 4096);
+    CHECK_EQ(id.physical_block_bytes, 4096);
+    if (fd >= 0)
+        close(fd);
+
+    bool direct = true;
+    uint32_t alignment;
+    CHECK_EQ(handle_lend(d, false, &direct, &alignment, &fd), 0);
+    CHECK((fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY);
+    CHECK_EQ(!!(fcntl(fd, F_GETFL) & O_DIRECT), direct);
+    CHECK_EQ(direct, id.note[0] == '\0' || strstr(id.note, "memory"));
+    CHECK(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    if (direct) { /* the alignment is enough for an I/O */
+        void *block = aligned_alloc(4096, 4096);
+        CHECK_EQ(pread(fd, block, alignment, alignment), (ssize_t)alignment);
+        free(block);
+    }
+    handle_return(fd);
+    direct = false;
+    CHECK_EQ(handle_lend(d, false, &direct, &alignment, &fd), 0);
+    CHECK(!direct && !(fcntl(fd, F_GETFL) & O_DIRECT));
+    handle_return(fd);
+
+    /* What is lent is what was opened: another file under the same name is refused. */
+    CHECK_EQ(rename(in("drive"), in("aside")), 0);
+    REFUSED(handle_lend(d, false, &direct, &alignment, &fd), SATED_UNSAFE, "no longer what was opened");
+    make_file("drive", MIB);
+    REFUSED(handle_lend(d, false, &direct, &alignment, &fd), SATED_UNSAFE, "no longer what was opened");
+    CHECK_EQ(fd, -1);
+    struct sated_guard guard;
+    CHECK_EQ(sated_drive_guard(d, &guard), 0);
+    CHECK(!guard.safe);
+    REFUSED(sated_drive_permit(d, in("drive")), SATED_UNSAFE, "no longer what was opened");
+    sated_drive_close(d);
+}
+
+static void test_consent(void)
+{
+    char *path = strdup(make_file("consent", MIB)), text[700];
+    struct sated_drive *d = open_drive(path), *other = open_drive(path);
+    struct sated_guard guard;
+    bool direct = false;
+    uint32_t alignment;
+    int fd;
+    CHECK_EQ(sated_drive_guard(d, &guard), 0);
+    CHECK(guard.safe && guard.needs_token && guard.reasons[0] == '\0');
+    CHECK_TEXT(guard.scope, path);
+    CHECK_TEXT(guard.scope, "1048576 bytes");
+
+    REFUSED(handle_lend(d, true, &direct, &alignment, &fd), SATED_UNSAFE, path);
+    REFUSED(sated_drive_permit(d, NULL), SATED_UNSAFE, path);
+    CHECK_TEXT(detail.text, "--confirm");
+    CHECK_EQ(sated_error_exit_code(detail.code, detail.layer), 3);
+    REFUSED(sated_drive_permit(d, ""), SATED_UNSAFE, path);
+
+    /* Nothing but the exact real path: each of these leads to the same file. */
+    CHECK_EQ(chdir(tree_root), 0);
+    put_link(in("consent-link"), "consent");
+    snprintf(text, sizeof text, "%s/", path);
+    const char *wrong[] = {"consent", "./consent", text, in("./consent"), in("consent-link"), "yes", "x"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        REFUSED(sated_drive_permit(d, wrong[i]), SATED_UNSAFE, wrong[i]); /* shows both */
+        CHECK_TEXT(detail.text, path);
+    }
+    CHECK(!d->permitted);
+    REFUSED(handle_lend(d, true, &direct, &alignment, &fd), SATED_UNSAFE, path);
+
+    CHECK_EQ(sated_drive_permit(d, path), 0);
+    CHECK_EQ(sated_drive_permit(d, path), 0);
+    CHECK_EQ(handle_lend(d, true, &direct, &alignment, &fd), 0);
+    CHECK((fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR);
+    handle_return(fd);
+
+    /* One writer at a time, also from another process, which learns who it is. */
+    REFUSED(sated_drive_permit(other, path), SATED_UNSAFE, "in use by another sated");
+    pid_t child = fork();
+    if (child == 0) {
+        struct sated_drive *third;
+        int rc = sated_drive_open(&third, path, NULL);
+        rc = rc ? rc : sated_drive_permit(third, path);
+        sated_detail_get(&detail);
+        /* proc_locks(5) has the numbers that stat(2) tells on these file systems; others have made-up ones. */
+        bool known = !strcmp(third->identity.model, "ext4") || !strcmp(third->identity.model, "tmpfs");
+        snprintf(text, sizeof text, known ? "process %d" : "another sated", (int)getppid());
+        _exit(rc == SATED_UNSAFE && strstr(detail.text, text) ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    CHECK_EQ(status, 0);
+    CHECK_EQ(handle_lend(other, false, &direct, &alignment, &fd), 0); /* reading needs no permit */
+    handle_return(fd);
+    sated_drive_close(d);
+    CHECK_EQ(sated_drive_permit(other, path), 0); /* released by closing */
+    sated_drive_close(other);
+
+    d = open_drive("sim:x210,scale=1/64");
+    CHECK_EQ(sated_drive_guard(d, &guard), 0);
+    CHECK(guard.safe && !guard.needs_token);
+    CHECK_EQ(sated_drive_permit(d, NULL), 0);
+    REFUSED(handle_lend(d, false, &direct, &alignment, &fd), SATED_UNSUPPORTED, "simulated");
+    sated_drive_close(d);
+    free(path);
+}
+
+static void test_guard(void)
+{
+    struct sated_guard guard;
+    char *path = strdup(make_file("guarded file", MIB)), text[700];
+    struct sated_drive *d = open_drive(path);
+    node_set_root(in("root1"));
+    put(in("root1/sys/block/loop7/loop/backing_file"), "/somewhere/else\n");
+    CHECK_EQ(sated_drive_guard(d, &guard), 0);
+    CHECK(guard.safe);
+    snprintf(text, sizeof text, "%s\n", path);
+    put(in("root1/sys/block/loop8/loop/backing_file"), text);
+    CHECK_EQ(sated_drive_guard(d, &guard), 0);
+    CHECK(!guard.safe);
+    CHECK_TEXT(guard.reasons, "backs the loop device /dev/loop8");
+    REFUSED(sated_drive_permit(d, path), SATED_UNSAFE, "loop8");
+
+    /* By another name too: a hard link is the same file. */
+    CHECK_EQ(link(path, in("hard")), 0);
+    snprintf(text, sizeof text, "%s\n", in("hard"));
+    put(in("root1/sys/block/loop8/loop/backing_file"), text);
+    CHECK_EQ(sated_drive_guard(d, &guard), 0);
+    CHECK(!guard.safe);
+    put(in("root1/sys/block/loop8/loop/backing_file"), "/somewhere/else\n");
+
+    /* proc_swaps(5): blanks are written \040. */
+    snprintf(text, sizeof text, "Filename\tType\tSize\tUsed\tPriority\n%s/guarded\\040file file 1020 0 -2\n",
+             tree_root);
+    put(in("root1/proc/swaps"), text);
+    CHECK_EQ(sated_drive_guard(d, &guard), 0);
+    CHECK(!guard.safe);
+    CHECK_TEXT(guard.reasons, "swap space");
+    put(in("root1/proc/swaps"), "Filename\tType\tSize\tUsed\tPriority\n/dev/sda2 partition 1 0 -2\n");
+    CHECK_EQ(sated_drive_guard(d, &guard), 0);
+    CHECK(guard.safe);
+    node_set_root(NULL);
+
+    CHECK_EQ(chmod(path, 0444), 0);
+    pid_t child = fork();
+    if (child == 0) { /* root may write to every file only as long as it has this capability */
+        struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+        struct __user_cap_data_struct none[2] = {{0}};
+        syscall(SYS_capset, &header, none);
+        sated_drive_guard(d, &guard);
+        _exit(!guard.safe && strstr(guard.reasons, "may not be written") ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    CHECK_EQ(status, 0);
+    CHECK_EQ(chmod(path, 0644), 0);
+
+    snprintf(text, sizeof text, "chattr +i '%s' 2>/dev/null", path);
+    if (geteuid() == 0 && system(text) == 0) {
+        CHECK_EQ(sated_drive_guard(d, &guard), 0);
+        CHECK(!guard.safe);
+        CHECK_TEXT(guard.reasons, "immutable");
+        snprintf(text, sizeof text, "chattr -i '%s'", path);
+        CHECK_EQ(system(text), 0);
+    } else {
+        printf("# skipped: chattr +i does not work here\n");
+    }
+    sated_drive_close(d);
+    free(path);
+}
+
+/* How much of a file is data and not holes, by lseek(2). */
+static uint64_t data_bytes(const char *path)
+{
+    int fd = open(path, O_RDONLY);
+    off_t at = 0, end;
+    uint64_t sum = 0;
+    while ((at = lseek(fd, at, SEEK_DATA)) >= 0) {
+        end = lseek(fd, at, SEEK_HOLE);
+        sum += (uint64_t)(end - at);
+        at = end;
+    }
+    close(fd);
+    return sum;
+}
+
+static int purge(struct sated_drive *d, uint32_t method, struct sated_purge_result *result)
+{
+    struct sated_purge *p;
+    struct sated_purge_options opt;
+    sated_purge_options_init(&opt);
+    opt.method = method;
+    int rc = sated_purge_start(&p, d, &opt);
+    CHECK((rc == 0) == (p != NULL));
+    if (!rc)
+        CHECK_EQ(sated_purge_wait(p, -1, result), 0);
+    sated_purge_free(p);
+    return rc;
+}
+
+static void test_purge(void)
+{
+    struct sated_purge_result result;
+    struct sated_provision provision;
+    char *path = strdup(make_file("purged", MIB + 700));
+    struct sated_drive *d = open_drive(path);
+    REFUSED(purge(d, SATED_PURGE_AUTO, &result), SATED_UNSAFE, path);
+    CHECK_EQ(data_bytes(path), MIB + 700);
+    CHECK_EQ(sated_drive_permit(d, path), 0);
+    REFUSED(purge(d, SATED_PURGE_SIMULATED, &result), SATED_UNSUPPORTED, "deallocate");
+    REFUSED(purge(d, 9, &result), SATED_PARSE, "9");
+    d->load = d;
+    REFUSED(purge(d, SATED_PURGE_AUTO, &result), SATED_STATE, "while a load runs");
+    REFUSED(sated_provision_set(d, MIB / 2), SATED_STATE, "while a load runs");
+    d->load = NULL;
+    CHECK_EQ(data_bytes(path), MIB + 700);
+
+    int rc = purge(d, SATED_PURGE_AUTO, &result);
+    if (rc == SATED_UNSUPPORTED) {
+        printf("# skipped: this file system cannot punch holes\n");
+    } else {
+        CHECK_EQ(rc, 0);
+        CHECK_EQ(result.method, SATED_PURGE_DEALLOCATE);
+        CHECK_EQ(result.verified, 1);
+        CHECK(result.duration_ns > 0);
+        CHECK_EQ(data_bytes(path), 0);
+        struct stat st;
+        CHECK(stat(path, &st) == 0 && st.st_size == (off_t)(MIB + 700)); /* as long as before */
+
+        CHECK_EQ(sated_provision_set(d, MIB / 2), 0);
+        CHECK_EQ(sated_provision_get(d, &provision), 0);
+        CHECK_EQ(provision.purged_beyond, 1);
+        int fd = open(path, O_WRONLY);
+        CHECK(pwrite(fd, "x", 1, (off_t)(MIB / 2 - 1)) == 1); /* within the limit */
+        fsync(fd);
+        CHECK_EQ(sated_provision_get(d, &provision), 0);
+        CHECK_EQ(provision.purged_beyond, 1);
+        CHECK(pwrite(fd, "x", 1, (off_t)(MIB - 1)) == 1);
+        fsync(fd);
+        close(fd);
+        CHECK_EQ(sated_provision_get(d, &provision), 0);
+        CHECK_EQ(provision.purged_beyond, 0); /* an address range only */
+        CHECK_EQ(purge(d, SATED_PURGE_DEALLOCATE, &result), 0);
+        CHECK_EQ(data_bytes(path), 0); /* the whole drive, whatever its limit is */
+    }
+    sated_drive_close(d);
+    free(path);
+
+    d = open_drive("sim:x210,scale=1/64");
+    CHECK_EQ(purge(d, SATED_PURGE_AUTO, &result), 0);
+    CHECK_EQ(result.method, SATED_PURGE_SIMULATED);
+    CHECK_EQ(result.verified, 1);
+    REFUSED(purge(d, SATED_PURGE_DEALLOCATE, &result), SATED_UNSUPPORTED, "simulated");
+    sated_drive_close(d);
+    sated_purge_free(NULL);
+}
+
+static void test_provision(void)
+{
+    struct sated_provision p;
+    struct sated_identity id;
+    char *path = strdup(make_file("provisioned", MIB));
+    struct sated_drive *d = open_drive(path);
+    CHECK_EQ(sated_provision_get(d, &p), 0);
+    CHECK_EQ(p.accessible_bytes, MIB);
+    CHECK_EQ(p.native_bytes, MIB);
+    CHECK_EQ(p.purged_beyond, 1);
+    CHECK(p.lba_removed == 0 && isnan(p.op_of_user) && isnan(p.op_of_raw)); /* nobody knows a file's raw capacity */
+    REFUSED(sated_provision_set(d, MIB / 2), SATED_UNSAFE, path);
+    CHECK_EQ(sated_drive_permit(d, path), 0);
+    REFUSED(sated_provision_set(d, 0), SATED_PARSE, "4096");
+    REFUSED(sated_provision_set(d, 4097), SATED_PARSE, "4096");
+    REFUSED(sated_provision_set(d, MIB + 4096), SATED_PARSE, "1048576");
+    CHECK_EQ(sated_provision_set(d, MIB / 4 * 3), 0);
+    CHECK_EQ(sated_provision_get(d, &p), 0);
+    CHECK_EQ(p.accessible_bytes, MIB / 4 * 3);
+    CHECK_EQ(p.native_bytes, MIB);
+    CHECK_NEAR(p.lba_removed, 0.25, 1e-12);
+    CHECK_EQ(p.purged_beyond, 0); /* the file is full */
+    CHECK_EQ(sated_drive_get_identity(d, &id), 0);
+    CHECK_EQ(id.capacity_bytes, MIB / 4 * 3);
+    CHECK_EQ(id.native_capacity_bytes, MIB);
+    CHECK_EQ(sated_provision_set(d, MIB), 0);
+    CHECK_EQ(sated_provision_get(d, &p), 0);
+    CHECK_EQ(p.accessible_bytes, MIB);
+    sated_drive_close(d);
+    free(path);
+
+    d = open_drive("sim:x210,scale=1/64");
+    CHECK_EQ(sated_drive_get_identity(d, &id), 0);
+    uint64_t limit = id.native_capacity_bytes / 10 * 8 / 4096 * 4096;
+    CHECK_EQ(sated_provision_set(d, limit), 0);
+    CHECK_EQ(sated_provision_get(d, &p), 0);
+    CHECK_EQ(p.accessible_bytes, limit);
+    CHECK_EQ(p.purged_beyond, 1); /* nothing was written yet */
+    CHECK_EQ(p.raw_bytes, id.raw_bytes);
+    /* Case C46: two meanings, (T - U) / U and (T - U) / T; they differ by the factor T / U. */
+    CHECK_NEAR(p.op_of_user, ((double)id.raw_bytes - (double)limit) / (double)limit, 1e-12);
+    CHECK_NEAR(p.op_of_user / p.op_of_raw, (double)id.raw_bytes / (double)limit, 1e-12);
+    sated_drive_close(d);
+}
+
+static void test_clock(void)
+{
+    struct timespec before, after;
+    struct sated_drive *d = open_drive("sim:x210,scale=1/64");
+    int64_t start = sated_drive_now_ns(d);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+    CHECK_EQ(sated_drive_sleep(d, 40LL * 60 * 1000000000), 0); /* forty minutes, none of them ours */
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+    int64_t slept = sated_drive_now_ns(d) - start;
+    CHECK(slept >= 2400000000000 && slept < 2400000000000 + 64); /* to the drive's own nanosecond, times the scale */
+    CHECK(after.tv_sec - before.tv_sec < 2);
+    CHECK_EQ(sated_drive_sleep(d, -1), -EINVAL);
+    CHECK_EQ(sated_drive_sleep(d, INT64_MAX), -EINVAL);
+    d->load = d;
+    REFUSED(sated_drive_sleep(d, 1), SATED_STATE, "load");
+    struct sated_sim_counters counters;
+    REFUSED(sated_sim_get_counters(d, &counters), SATED_STATE, "load");
+    d->load = NULL;
+    CHECK_EQ(sated_sim_get_counters(d, &counters), 0);
+    CHECK_EQ(counters.scale, 64);
+
+    CHECK_EQ(sated_sim_save(d, in("saved.sim")), 0);
+    int64_t saved = sated_drive_now_ns(d);
+    CHECK_EQ(sated_drive_sleep(d, 1000000000), 0);
+    CHECK_EQ(sated_sim_restore(d, in("saved.sim")), 0);
+    CHECK_EQ(sated_drive_now_ns(d), saved);
+    CHECK_EQ(sated_sim_reset_counters(d), 0);
+    CHECK_EQ(sated_sim_power_cycle(d), 0);
+    sated_drive_close(d);
+
+    CHECK_EQ(sated_sim_create("sim:x210,scale=1/64", in("made.sim")), 0);
+    CHECK(access(in("made.sim"), R_OK) == 0);
+    REFUSED(sated_sim_create("sim:x210,scale=1/64", in("made.sim")), -EEXIST, "exists already");
+    REFUSED(sated_sim_create("x210", in("other.sim")), SATED_PARSE, "sim:x210");
+    CHECK(access(in("other.sim"), F_OK) != 0);
+
+    d = open_drive(make_file("awake", MIB));
+    start = sated_drive_now_ns(d);
+    CHECK_EQ(sated_drive_sleep(d, 3000000), 0);
+    CHECK(sated_drive_now_ns(d) - start >= 3000000);
+    REFUSED(sated_sim_get_counters(d, &counters), SATED_UNSUPPORTED, "simulated");
+    REFUSED(sated_sim_save(d, in("x")), SATED_UNSUPPORTED, "simulated");
+    REFUSED(sated_sim_power_cycle(d), SATED_UNSUPPORTED, "simulated");
+    sated_drive_close(d);
+}
+
+static int descriptors(void)
+{
+    int n = 0;
+    DIR *dir = opendir("/proc/self/fd");
+    while (dir && readdir(dir))
+        n++;
+    closedir(dir);
+    return n;
+}
+
+int main(void)
+{
+    if (tree_begin())
+        return 1;
+    int before = descriptors();
+    test_uris();
+    test_create();
+    test_identity();
+    test_consent();
+    test_guard();
+    test_purge();
+    test_provision();
+    test_clock();
+    CHECK_EQ(descriptors(), before);
+    CHECK_EQ(chdir("/"), 0);
+    tree_end();
+    return check_done();
+}

@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: MIT */
+/* Loads on a regular file: both engines, their failures (by the table of system calls), and the file as witness. */
+#define _GNU_SOURCE 1
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/clock.h"
+#include "load/job.h"
+#include "load/kernel.h"
+#include "loads.h"
+#include "transport/handle.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+static char folder[] = "/tmp/sated-load-XXXXXX";
+static char path[128];
+static struct kernel real_kernel;
+static bool has_uring;
+
+/* A new file of `bytes`, open and permitted. */
+static struct sated_drive *fresh(uint64_t bytes)
+{
+    struct sated_drive *d;
+    struct sated_drive_options opt;
+    unlink(path);
+    sated_drive_options_init(&opt);
+    opt.create_bytes = bytes;
+    CHECK_EQ(sated_drive_open(&d, path, &opt), 0);
+    return d;
+}
+
+static struct sated_workload work(const char *op, const char *size, uint32_t threads, uint32_t depth)
+{
+    struct sated_workload w;
+    sated_workload_init(&w);
+    CHECK_EQ(sated_workload_set(&w, "op", op), 0);
+    CHECK_EQ(sated_workload_set(&w, strchr(size, ':') ? "sizes" : "size", size), 0);
+    w.threads = threads;
+    w.depth = depth;
+    return w;
+}
+
+static struct sated_load_options with(int engine, uint64_t ios, double seconds, double interval)
+{
+    struct sated_load_options o;
+    sated_load_options_init(&o);
+    o.engine = (uint32_t)engine;
+    o.ios = ios;
+    o.duration_ns = seconds > 0 ? SECONDS(seconds) : -1;
+    o.interval_ns = SECONDS(interval);
+    return o;
+}
+
+static struct outcome run(struct sated_drive *d, struct sated_workload w, struct sated_load_options opt)
+{
+    struct sated_load *l;
+    struct outcome o = {.rc = sated_load_start(&l, &d, 1, &w, &opt)};
+    CHECK_EQ(o.rc, 0);
+    if (o.rc)
+        printf("%s\n", last_text());
+    else
+        outcome_run(l, &o, NULL, NULL, NULL);
+    return o;
+}
+
+static void check_sums(const struct outcome *o)
+{
+    uint64_t measured = 0;
+    for (int i = 0; i < o->n_totals; i++)
+        measured += o->totals[i].ios;
+    CHECK_EQ(outcome_ios(o, SATED_MEASURED, -1, -1), measured);
+    CHECK_EQ(sated_histogram_count(o->histograms), outcome_ios(o, -1, -1, -1));
+}
+
+static void reads(int engine)
+{
+    struct sated_drive *d = fresh(32 * MIB);
+    struct outcome o = run(d, work("randread", "4k:50,8k:50", 3, 8), with(engine, 20011, 0, 0.05));
+    CHECK_EQ(o.rc, 0);
+    check_sums(&o);
+    CHECK_EQ(o.totals[0].engine, (uint32_t)engine);
+    CHECK_EQ(o.totals[0].ios + o.totals[1].ios, 20011);
+    CHECK_EQ(outcome_ios(&o, SATED_AFTER_STOP, -1, -1), 0);
+    double queue = 0;
+    for (int i = 0; i < 2; i++) {
+        /* All I/Os began and ended in the measured phase: the integral of what was outstanding is the sum of the
+         * latencies, although it was not made from them. */
+        CHECK_NEAR(o.totals[i].queue_mean * (double)o.totals[i].duration_ns,
+                   o.totals[i].lat_mean_ns * (double)o.totals[i].ios, engine == SATED_ENGINE_IO_URING ? 1e-9 : 0.001);
+        queue += o.totals[i].queue_mean;
+    }
+    CHECK(queue <= 24 * 1.001);
+    CHECK(o.totals[0].batch_max >= 1 && o.totals[0].batch_max <= (engine == SATED_ENGINE_SYNC ? 1 : 2));
+    outcome_free(&o);
+
+    o = run(d, work("randread", "4k", 1, 8), with(engine, 0, 0.35, 0.1));
+    check_sums(&o);
+    CHECK(o.n_rows >= 4);
+    for (size_t i = 0; i < 4; i++) {
+        CHECK_EQ(o.rows[i].t_ns, i < 3 ? (int64_t)(i + 1) * 100000000 : 350000000);
+        CHECK_EQ(o.rows[i].duration_ns, i < 3 ? 100000000 : 50000000);
+        CHECK_EQ(o.rows[i].phase, SATED_MEASURED);
+        CHECK(o.rows[i].queue_mean <= 8 * 1.001);
+    }
+    CHECK_EQ(o.totals[0].duration_ns, 350000000);
+    CHECK(outcome_ios(&o, SATED_AFTER_STOP, -1, -1) <= 8);
+    CHECK(isnan(o.environment[0].energy_j) && o.environment[0].samples == 0);
+    outcome_free(&o);
+    sated_drive_close(d);
+}
+
+/* The file is the witness: a sequential write of all of it leaves no sector as it was and no two alike. */
+static int compare(const void *a, const void *b)
+{
+    return memcmp(a, b, 512);
+}
+
+static void writes(int engine)
+{
+    enum { BYTES = 4 << 20 };
+    struct sated_drive *d = fresh(BYTES);
+    struct sated_load_options opt = with(engine, 0, 0, 0.1);
+    opt.bytes = BYTES;
+    struct outcome o = run(d, work("write", "64k", 1, 4), opt);
+    CHECK_EQ(o.rc, 0);
+    CHECK_EQ(o.totals[0].bytes, BYTES);
+    outcome_free(&o);
+    uint8_t *all = malloc(BYTES), zeros[512] = {0};
+    int fd = open(path, O_RDONLY), equal = 0;
+    CHECK_EQ(pread(fd, all, BYTES, 0), BYTES);
+    qsort(all, BYTES / 512, 512, compare);
+    for (size_t i = 1; i < BYTES / 512; i++)
+        equal += !compare(all + (i - 1) * 512, all + i * 512);
+    CHECK_EQ(equal, 0);
+    CHECK(compare(all, zeros) != 0);
+
+    /* Trims make holes. */
+    o = run(d, work("trim", "64k", 1, 4), opt);
+    if (o.rc) {
+        printf("# trims skipped: %s\n", o.detail.text);
+    } else {
+        struct stat st;
+        CHECK_EQ(o.totals[0].bytes, BYTES);
+        CHECK_EQ(fstat(fd, &st), 0);
+        CHECK(st.st_blocks * 512 < BYTES / 8);
+        CHECK_EQ(st.st_size, BYTES);
+        CHECK_EQ(pread(fd, all, BYTES, 0), BYTES);
+        CHECK(all[0] == 0 && !memcmp(all, all + 1, BYTES - 1));
+    }
+    outcome_free(&o);
+    close(fd);
+    free(all);
+    sated_drive_close(d);
+}
+
+/* A real load does not wait for its answers, and some checks may be over before they are seen: the answers count. */
+static int measure_then_end(uint64_t tick, void *user)
+{
+    int *answers = user;
+    (void)tick;
+    return ++*answers < 2 ? SATED_GO_ON : *answers < 5 ? SATED_MEASURE : SATED_END;
+}
+
+static void phases(int engine)
+{
+    struct sated_drive *d = fresh(8 * MIB), *both[2] = {d, NULL};
+    struct sated_workload w = work("randread", "4k", 2, 4);
+    struct sated_load_options opt = with(engine, 0, 0, 0.02);
+    struct sated_load *l;
+    struct outcome o;
+    int answers = 0;
+    opt.ramp_ns = SECONDS(0.02);
+    opt.settle = 1;
+    opt.check_every_ns = SECONDS(0.04);
+    CHECK_EQ(sated_drive_open(&both[1], path, NULL), 0);
+    CHECK_EQ(sated_load_start(&l, both, 2, &w, &opt), 0);
+    outcome_run(l, &o, measure_then_end, &answers, NULL);
+    CHECK_EQ(o.rc, 0);
+    check_sums(&o);
+    uint32_t last[2] = {0};
+    int64_t t_ns[2] = {0}, measured_ns[2] = {0};
+    for (size_t i = 0; i < o.n_rows; i++) {
+        const struct sated_row *r = &o.rows[i];
+        CHECK(r->phase >= last[r->member]);
+        CHECK(r->t_ns > t_ns[r->member]);
+        CHECK_EQ(r->t_ns - r->duration_ns, t_ns[r->member]); /* without a gap, never shifted */
+        if (r->phase != SATED_AFTER_STOP)
+            CHECK_EQ(r->t_ns % SECONDS(0.02), 0);
+        measured_ns[r->member] += r->phase == SATED_MEASURED ? r->duration_ns : 0;
+        last[r->member] = r->phase;
+        t_ns[r->member] = r->t_ns;
+    }
+    CHECK_EQ(o.rows[0].phase, SATED_RAMP);
+    CHECK(measured_ns[0] > 0 && measured_ns[0] == measured_ns[1]); /* both flip at the same boundary */
+    CHECK_EQ(o.totals[0].duration_ns, measured_ns[0]);
+    outcome_free(&o);
+    sated_drive_close(both[1]);
+    sated_drive_close(d);
+}
+
+/* --- system calls that fail --- */
+
+static int refuse_setup(uint32_t entries, struct io_uring_params *p)
+{
+    (void)entries;
+    (void)p;
+    return -EPERM;
+}
+
+static int refuse_register(int fd, uint32_t opcode, const void *argument, uint32_t n)
+{
+    (void)fd;
+    (void)opcode;
+    (void)argument;
+    (void)n;
+    return -ENOMEM;
+}
+
+static int moody_enter(int fd, uint32_t submit, uint32_t min_complete, uint32_t flags, const void *argument,
+                       size_t bytes)
+{
+    static const int moods[] = {-EINTR, 0, -EAGAIN, 0, -EBUSY, 0, 0};
+    static unsigned n;
+    int mood = moods[n++ % 7];
+    if (submit > 1 && n % 5 == 0)
+        submit = 1; /* a short submission */
+    return mood ? mood : real_kernel.ring_enter(fd, submit, min_complete, flags, argument, bytes);
+}
+
+static int64_t silent_until_ns; /* 0: from the first call on for half a second */
+
+static bool silent(void)
+{
+    if (!silent_until_ns)
+        silent_until_ns = clock_now_ns() + SECONDS(0.5);
+    return clock_now_ns() < silent_until_ns;
+}
+
+static int silent_enter(int fd, uint32_t submit, uint32_t min_complete, uint32_t flags, const void *argument,
+                        size_t bytes)
+{
+    if (silent()) {
+        nap_ms(5);
+        return -ETIME;
+    }
+    return real_kernel.ring_enter(fd, submit, min_complete, flags, argument, bytes);
+}
+
+static ssize_t slow_read(int fd, void *p, size_t bytes, uint64_t offset)
+{
+    while (silent())
+        nap_ms(5);
+    return real_kernel.read_at(fd, p, bytes, offset);
+}
+
+static ssize_t half_read(int fd, void *p, size_t bytes, uint64_t offset)
+{
+    return real_kernel.read_at(fd, p, offset % 8192 ? bytes : bytes / 2, offset);
+}
+
+static ssize_t full_disk(int fd, const void *p, size_t bytes, uint64_t offset)
+{
+    return offset >= MIB ? -ENOSPC : real_kernel.write_at(fd, p, bytes, offset);
+}
+
+static void fallback(void)
+{
+    struct sated_drive *d = fresh(MIB);
+    struct sated_workload w = work("randread", "4k", 2, 4);
+    struct sated_load_options opt = with(SATED_ENGINE_AUTO, 500, 0, 0.1);
+    struct sated_load *l;
+    kernel.ring_setup = refuse_setup;
+    struct outcome o = run(d, w, opt);
+    CHECK_EQ(o.rc, 0);
+    CHECK_EQ(o.totals[0].engine, SATED_ENGINE_SYNC);
+    CHECK_EQ(o.totals[0].ios, 500);
+    CHECK_TEXT(o.note, "blocking threads stand in for io_uring");
+    outcome_free(&o);
+    opt.engine = SATED_ENGINE_IO_URING;
+    CHECK_EQ(sated_load_start(&l, &d, 1, &w, &opt), -EPERM);
+    CHECK(l == NULL);
+    CHECK_TEXT(last_text(), "io_uring");
+    w.depth = 4096;
+    opt.engine = SATED_ENGINE_AUTO;
+    CHECK_EQ(sated_load_start(&l, &d, 1, &w, &opt), SATED_UNSUPPORTED);
+    kernel = real_kernel;
+    sated_drive_close(d);
+}
+
+static void moody(void)
+{
+    struct sated_drive *d = fresh(8 * MIB);
+    kernel.ring_enter = moody_enter;
+    struct outcome o = run(d, work("randread", "4k", 1, 32), with(SATED_ENGINE_IO_URING, 5003, 0, 0.1));
+    CHECK_EQ(o.rc, 0);
+    CHECK_EQ(o.totals[0].ios, 5003);
+    CHECK_EQ(o.totals[0].errors, 0);
+    outcome_free(&o);
+    kernel = real_kernel;
+    kernel.ring_register = refuse_register;
+    o = run(d, work("randread", "4k", 1, 32), with(SATED_ENGINE_IO_URING, 5003, 0, 0.1));
+    CHECK_EQ(o.rc, 0);
+    CHECK_EQ(o.totals[0].ios, 5003);
+    CHECK_TEXT(o.note, "buffers are not registered");
+    outcome_free(&o);
+    kernel = real_kernel;
+    sated_drive_close(d);
+}
+
+/* A second without I/O is a row of zeros, on time, with everything outstanding. */
+static void silence(int engine)
+{
+    struct sated_drive *d = fresh(MIB);
+    kernel.ring_enter = silent_enter;
+    kernel.read_at = slow_read;
+    silent_until_ns = 0;
+    struct outcome o = run(d, work("randread", "4k", 1, 1), with(engine, 3, 0, 0.1));
+    kernel = real_kernel;
+    CHECK_EQ(o.rc, 0);
+    CHECK(o.n_rows >= 4);
+    for (size_t i = 0; i < 3; i++) {
+        CHECK_EQ(o.rows[i].t_ns, (int64_t)(i + 1) * SECONDS(0.1));
+        CHECK_EQ(o.rows[i].ios, 0);
+        CHECK_EQ(o.rows[i].lat_max_ns, -1);
+        CHECK(isnan(o.rows[i].lat_mean_ns));
+        CHECK_NEAR(o.rows[i].queue_mean, 1, i ? 1e-9 : 0.5);
+    }
+    CHECK_EQ(o.totals[0].ios, 3);
+    CHECK(o.totals[0].lat_max_ns > SECONDS(0.2));
+    outcome_free(&o);
+    sated_drive_close(d);
+}
+
+static void failures(void)
+{
+    struct sated_drive *d = fresh(2 * MIB);
+    struct sated_load_options opt = with(SATED_ENGINE_SYNC, 1000, 0, 0.1);
+    kernel.read_at = half_read;
+    opt.max_errors = 1000000;
+    struct outcome o = run(d, work("read", "4k", 1, 2), opt);
+    CHECK_EQ(o.rc, 0); /* every second I/O was short: a failed one each, and never counted as served */
+    CHECK_EQ(o.totals[0].ios, 1000);
+    CHECK(o.totals[0].errors >= 999 && o.totals[0].errors <= 1002);
+    CHECK_EQ(o.n_errors, 16);
+    for (int i = 0; i < 16; i++) {
+        CHECK_EQ(o.error_offsets[i] % 8192, 0);
+        CHECK_EQ(o.error_codes[i], -EIO);
+    }
+    check_sums(&o);
+    outcome_free(&o);
+    kernel = real_kernel;
+
+    kernel.write_at = full_disk;
+    opt.max_errors = 10;
+    o = run(d, work("write", "4k", 1, 1), opt);
+    kernel = real_kernel;
+    CHECK_EQ(o.rc, -ENOSPC);
+    CHECK_EQ(o.detail.layer, SATED_LAYER_DRIVE);
+    CHECK_TEXT(o.detail.text, "write of 4096 bytes at offset");
+    CHECK_TEXT(o.detail.text, path);
+    CHECK_EQ(outcome_ios(&o, -1, -1, -1), 256); /* what came before is kept */
+    CHECK_EQ(o.n_errors, 10);
+    CHECK_EQ(o.error_offsets[0], MIB);
+    outcome_free(&o);
+    sated_drive_close(d);
+}
+
+/* Cut short behind the load's back: reads beyond the end are short, by the kernel's own answer. */
+static void short_file(int engine)
+{
+    struct sated_drive *d = fresh(2 * MIB);
+    struct sated_load_options opt = with(engine, 0, 10, 0.1);
+    CHECK_EQ(truncate(path, MIB), 0);
+    opt.max_errors = 20;
+    struct outcome o = run(d, work("read", "4k", 1, 1), opt);
+    CHECK_EQ(o.rc, -EIO);
+    CHECK_EQ(outcome_ios(&o, -1, -1, -1), 256);
+    CHECK_EQ(o.error_offsets[0], MIB);
+    outcome_free(&o);
+    sated_drive_close(d);
+}
+
+static void full_file_system(int engine)
+{
+    char mount_point[64], file[80];
+    struct sated_drive *d;
+    snprintf(mount_point, sizeof mount_point, "%s/full", folder);
+    mkdir(mount_point, 0700);
+    /* In a mount namespace of our own, so that a killed test leaves nothing mounted. */
+    if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+        mount("none", mount_point, "tmpfs", 0, "size=1m")) {
+        printf("# full file system skipped: no tmpfs can be mounted (%s)\n", strerror(errno));
+        return;
+    }
+    snprintf(file, sizeof file, "%s/sparse", mount_point);
+    int fd = open(file, O_CREAT | O_RDWR, 0600);
+    CHECK_EQ(ftruncate(fd, 16 << 20), 0);
+    close(fd);
+    CHECK_EQ(sated_drive_open(&d, file, NULL), 0);
+    CHECK_EQ(sated_drive_permit(d, file), 0);
+    struct outcome o = run(d, work("write", "64k", 1, 4), with(engine, 0, 10, 0.1));
+    CHECK_EQ(o.rc, -ENOSPC);
+    CHECK_EQ(sated_error_exit_code(o.rc, o.detail.layer), 4);
+    CHECK_TEXT(o.detail.text, "free some space");
+    CHECK(outcome_bytes(&o, -1, -1, -1) <= MIB);
+    outcome_free(&o);
+    sated_drive_close(d);
+    CHECK_EQ(umount(mount_point), 0); /* nothing holds the file any more */
+}
+
+/* --- what is refused before it begins --- */
+
+static void refused(void)
+{
+    struct sated_drive *d = fresh(MIB), *small, *simulated, *plain;
+    struct sated_workload w = work("randread", "512", 1, 1);
+    struct sated_load *l;
+    uint32_t alignment = d->alignment;
+    bool direct = d->direct;
+    d->direct = true;
+    d->alignment = 4096;
+    if (direct) {
+        CHECK_EQ(sated_load_start(&l, &d, 1, &w, NULL), SATED_PARSE);
+        CHECK_TEXT(last_text(), "size 512 on ");
+        CHECK_TEXT(last_text(), "direct I/O there needs multiples of 4096; use size=4k");
+    }
+    d->direct = direct;
+    d->alignment = alignment;
+
+    CHECK_EQ(sated_drive_open(&plain, path, NULL), 0);
+    w = work("randwrite", "4k", 1, 1);
+    CHECK_EQ(sated_load_start(&l, &plain, 1, &w, NULL), SATED_UNSAFE);
+    CHECK_EQ(sated_drive_open(&simulated, "sim:generic", NULL), 0);
+    struct sated_drive *mixed[] = {d, simulated};
+    CHECK_EQ(sated_load_start(&l, mixed, 2, &w, NULL), SATED_PARSE);
+    CHECK_TEXT(last_text(), "different clocks");
+    sated_drive_close(simulated);
+    sated_drive_close(plain);
+
+    char file[128];
+    snprintf(file, sizeof file, "%s/small", folder);
+    int fd = open(file, O_CREAT | O_RDWR, 0600);
+    CHECK_EQ(ftruncate(fd, 2048), 0);
+    close(fd);
+    w = work("randread", "4k", 1, 1);
+    if (sated_drive_open(&small, file, NULL) == 0) {
+        CHECK_EQ(sated_load_start(&l, &small, 1, &w, NULL), SATED_PARSE);
+        CHECK_TEXT(last_text(), "too small for one I/O of 4096");
+        sated_drive_close(small);
+    }
+
+    /* One load at a time; a load that is let go of without a word ends. */
+    CHECK_EQ(sated_load_start(&l, &d, 1, &w, NULL), 0);
+    struct sated_load *second;
+    CHECK_EQ(sated_load_start(&second, &d, 1, &w, NULL), SATED_STATE);
+    sated_load_free(l);
+    CHECK(d->load == NULL);
+    sated_drive_close(d);
+}
+
+/* Rows that nobody takes: the load ends when so many wait, and keeps them and what was outstanding. */
+static void spill(void)
+{
+    struct sated_drive *d = fresh(MIB);
+    struct sated_workload w = work("randread", "4k:25,8k:25,12k:25,16k:25", 1, 4);
+    struct sated_load_options opt = with(SATED_ENGINE_AUTO, 0, 120, 0.001);
+    struct sated_load *l;
+    struct outcome o;
+    size_t before = collect_spill_bytes;
+    collect_spill_bytes = 128 << 10;
+    CHECK_EQ(sated_load_start(&l, &d, 1, &w, &opt), 0);
+    int rc;
+    while ((rc = sated_load_wait(l, 1000000000)) == 1)
+        ;
+    CHECK_EQ(rc, SATED_STATE);
+    CHECK_TEXT(last_text(), "128 KiB of its rows were not taken");
+    outcome_run(l, &o, NULL, NULL, NULL);
+    collect_spill_bytes = before;
+    CHECK_EQ(o.rc, SATED_STATE);
+    CHECK(o.n_rows * sizeof *o.rows + o.n_environment * sizeof *o.environment > 100 << 10);
+    CHECK_EQ(o.rows[o.n_rows - 1].phase, SATED_AFTER_STOP);
+    check_sums(&o);
+    outcome_free(&o);
+    sated_drive_close(d);
+}
+
+int main(void)
+{
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof path, "%s/drive", folder);
+    real_kernel = kernel;
+    struct sated_drive *d = fresh(MIB);
+    struct outcome o = run(d, work("randread", "4k", 1, 1), with(SATED_ENGINE_AUTO, 10, 0, 0.1));
+    has_uring = o.totals[0].engine == SATED_ENGINE_IO_URING;
+    if (!has_uring)
+        printf("# io_uring skipped: %s\n", o.note);
+    outcome_free(&o);
+    sated_drive_close(d);
+    for (int engine = has_uring ? SATED_ENGINE_IO_URING : SATED_ENGINE_SYNC; engine <= SATED_ENGINE_SYNC; engine++) {
+        reads(engine);
+        writes(engine);
+        phases(engine);
+        silence(engine);
+        short_file(engine);
+        full_file_system(engine);
+    }
+    fallback();
+    if (has_uring)
+        moody();
+    failures();
+    refused();
+    spill();
+    char command[160];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    CHECK_EQ(system(command), 0);
+    return check_done();
+}
