@@ -1,0 +1,278 @@
+"""Drives: opened by URI, looked at freely, changed only with consent."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from sated._ffi import ffi, lib, text
+from sated.errors import ParseError, UnsafeError, check
+
+if TYPE_CHECKING:
+    from sated._provision import Provisioning
+    from sated._purge import PurgeMethod, PurgeResult
+
+_PROTOCOLS = {
+    lib.SATED_PROTOCOL_NONE: None,
+    lib.SATED_PROTOCOL_SCSI: "scsi",
+    lib.SATED_PROTOCOL_ATA: "ata",
+    lib.SATED_PROTOCOL_NVME: "nvme",
+}
+
+
+class DriveSerial(str):
+    """A serial or token as read from a drive. It is for looking at: `confirm=` wants what a person typed, and refuses
+    this very object."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What a drive is. None means that nobody says."""
+
+    protocol: str | None
+    vendor: str
+    model: str
+    serial: DriveSerial
+    firmware: str
+    capacity_bytes: int
+    native_capacity_bytes: int
+    raw_bytes: int | None
+    raw_source: str | None
+    logical_block_bytes: int
+    physical_block_bytes: int
+    rotation_rpm: int | None
+    transport: str
+    link: str
+    path: str
+    features: tuple[str, ...]
+    scale: int
+    token: DriveSerial
+    note: str
+
+    @property
+    def simulated(self) -> bool:
+        return "simulated" in self.features
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><th>{f.name}</th><td>{getattr(self, f.name)}</td></tr>" for f in fields(self))
+        return f"<table>{rows}</table>"
+
+
+@dataclass(frozen=True)
+class Guard:
+    """What stands against writing to a drive, as looked at now."""
+
+    safe: bool
+    reasons: tuple[str, ...]
+    scope: str
+    needs_token: bool
+
+
+_FEATURES = {
+    lib.SATED_IDENTITY_SIMULATED: "simulated",
+    lib.SATED_IDENTITY_FILE: "file",
+    lib.SATED_IDENTITY_BLOCK: "block",
+    lib.SATED_IDENTITY_MOUNTED: "mounted",
+}
+
+
+def _identity(c: Any) -> Identity:
+    raw = bool(c.flags & lib.SATED_IDENTITY_RAW_KNOWN)
+    return Identity(
+        protocol=_PROTOCOLS[c.protocol],
+        vendor=text(c.vendor),
+        model=text(c.model),
+        serial=DriveSerial(text(c.serial)),
+        firmware=text(c.firmware),
+        capacity_bytes=int(c.capacity_bytes),
+        native_capacity_bytes=int(c.native_capacity_bytes),
+        raw_bytes=int(c.raw_bytes) if raw else None,
+        raw_source=text(c.raw_source) if raw else None,
+        logical_block_bytes=int(c.logical_block_bytes),
+        physical_block_bytes=int(c.physical_block_bytes),
+        rotation_rpm=int(c.rotation_rpm) if c.flags & lib.SATED_IDENTITY_ROTATION_KNOWN else None,
+        transport=text(c.transport),
+        link=text(c.link),
+        path=text(c.path),
+        features=tuple(name for flag, name in _FEATURES.items() if c.flags & flag),
+        scale=int(c.scale),
+        token=DriveSerial(text(c.token)),
+        note=text(c.note),
+    )
+
+
+class Drive:
+    """An open drive. A context manager; closing a simulated drive with `state=FILE` saves it."""
+
+    def __init__(self, uri: str, *, create: int | str | None = None) -> None:
+        self.uri = uri
+        self._c: Any = None
+        options = ffi.new("struct sated_drive_options *")
+        lib.sated_drive_options_init(options)
+        if create is not None:
+            size = ffi.new("uint64_t *")
+            check(lib.sated_workload_capacity(str(create).encode(), 0, size))
+            if not size[0]:
+                raise ParseError(f"create={create!r}: give the size of the new file, such as 1GiB")
+            options.create_bytes = size[0]
+        out = ffi.new("struct sated_drive **")
+        check(lib.sated_drive_open(out, uri.encode(), options))
+        self._c = out[0]
+
+    def close(self) -> None:
+        if self._c is not None:
+            lib.sated_drive_close(self._c)
+            self._c = None
+
+    @property
+    def _handle(self) -> Any:
+        if self._c is None:
+            from sated.errors import StateError
+
+            raise StateError(f"{self.uri} is closed: open it again with sated.open")
+        return self._c
+
+    def __enter__(self) -> Drive:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_c", None) is not None:
+            self.close()
+
+    @property
+    def identity(self) -> Identity:
+        c = ffi.new("struct sated_identity *")
+        check(lib.sated_drive_get_identity(self._handle, c))
+        return _identity(c)
+
+    @property
+    def members(self) -> list[Drive]:
+        """The drives of a set; none for a single drive."""
+        return []
+
+    def guard(self) -> Guard:
+        """What a write, a trim or a purge would touch, and what stands against it."""
+        c = ffi.new("struct sated_guard *")
+        check(lib.sated_drive_guard(self._handle, c))
+        reasons = tuple(line for line in text(c.reasons).split("\n") if line)
+        return Guard(bool(c.safe), reasons, text(c.scope), bool(c.needs_token))
+
+    def permit(self, confirm: str | None = None) -> None:
+        """Consents to changing the drive for as long as it is open.
+
+        `confirm`: the token that `sated list` shows, typed by a person; None for simulated drives and new files. Raises
+        UnsafeError for a missing or wrong one, UnsupportedError for a block device.
+        """
+        if isinstance(confirm, DriveSerial):
+            raise UnsafeError(
+                "confirm= got what was read from the drive: type the token, do not read it from the drive"
+            )
+        check(lib.sated_drive_permit(self._handle, ffi.NULL if confirm is None else confirm.encode()))
+
+    def now_s(self) -> float:
+        """The drive's clock in reported seconds: monotonic for real drives, virtual for simulated ones."""
+        return int(lib.sated_drive_now_ns(self._handle)) / 1e9
+
+    def sleep(self, seconds: float) -> None:
+        """Leaves the drive idle for so many reported seconds by its own clock; a simulated one takes none of ours."""
+        check(lib.sated_drive_sleep(self._handle, round(seconds * 1e9)))
+
+    def purge_methods(self) -> list[PurgeMethod]:
+        """Every way to erase this drive: method, supported, estimate_s, level, why_not."""
+        from sated._purge import methods
+
+        return methods(self)
+
+    def purge(self, method: str = "auto", *, confirm: str | None = None) -> PurgeResult:
+        """Erases the whole drive. Raises UnsafeError without consent, UnsupportedError where nothing can erase it."""
+        from sated._purge import purge
+
+        self._consent(confirm)
+        return purge(self, method)
+
+    def provisioning(self) -> Provisioning:
+        """What can be addressed, and the over-provisioning percentages that are knowable."""
+        from sated._provision import get
+
+        return get(self)
+
+    def set_capacity(
+        self,
+        fraction: float | None = None,
+        *,
+        bytes: int | str | None = None,
+        lba: int | None = None,
+        method: str = "auto",
+        confirm: str | None = None,
+    ) -> Provisioning:
+        """Limits what can be addressed: to a fraction of the native LBAs, to bytes, or to a number of logical blocks.
+
+        `method`: "auto" or "lba", an LBA limit in this handle (and in a simulated drive's state).
+        """
+        from sated._provision import set_capacity
+
+        self._consent(confirm)
+        return set_capacity(self, fraction, bytes, lba, method)
+
+    def restore_capacity(self, *, confirm: str | None = None) -> Provisioning:
+        """Lifts the limit."""
+        return self.set_capacity(1.0, confirm=confirm)
+
+    def _consent(self, confirm: str | None) -> None:
+        """Consent given for one call lasts until the drive is closed; given before, it need not be repeated."""
+        if confirm is None and getattr(self, "_permitted", False):
+            return
+        self.permit(confirm)
+        self._permitted = True
+
+    @property
+    def sim(self) -> Any:
+        """The simulated drive behind this one (counters, save, restore, power_cycle); None for real drives."""
+        from sated.sim import Simulation
+
+        return Simulation(self) if self.identity.simulated else None
+
+    def __repr__(self) -> str:
+        if self._c is None:
+            return f"<Drive {self.uri}, closed>"
+        i = self.identity
+        return f"<Drive {self.uri}: {i.vendor} {i.model}, {i.capacity_bytes / 1e9:.1f} GB>"
+
+    def _repr_html_(self) -> str:
+        return self.identity._repr_html_() if self._c is not None else repr(self)
+
+
+def open_drive(uri: str, *, create: int | str | None = None) -> Drive:
+    """Opens a drive: PATH, serial:TEXT or sim:NAME[,key=value]...; `create="1GiB"` makes a new file.
+
+    Raises ParseError for a URI without meaning, DriveOSError (and its builtin twin) where the drive cannot be opened.
+
+    >>> with open_drive("sim:generic") as drive:
+    ...     drive.identity.simulated
+    True
+    """
+    return Drive(uri, create=create)
+
+
+def list_drives() -> list[Identity]:
+    """Every drive of the machine; nothing is opened for writing."""
+    n = check(lib.sated_drive_list(ffi.NULL, 0))
+    if not n:
+        return []
+    c = ffi.new("struct sated_identity[]", n)
+    found = check(lib.sated_drive_list(c, n))
+    return [_identity(c[i]) for i in range(min(n, found))]
+
+
+def finite(value: float) -> float | None:
+    """C's NaN for "nobody says" as None."""
+    return None if math.isnan(value) else float(value)

@@ -1,0 +1,89 @@
+"""What a load does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from sated._ffi import ffi, lib
+from sated.errors import check
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workload:
+    """What a load does; the same keys and texts as in TOML, in C and on the command line, checked when it is made.
+
+    `op`: read, write, trim, or with `rand` in front. `read`, `write`, `trim`: shares of the operations (0.7, "70%",
+    "2/3"), summing to 1 or 100. `size`: one I/O size ("4k"), or `sizes`: {"4k": 60, "64k": 40} by share of I/Os.
+    `access`: random (uniform with replacement) or sequential (thread i of n starts at i/n of the range). `depth` is per
+    thread: threads x depth are outstanding at most. `offset`, `length`: the range, in bytes or as text. `data`: random
+    (incompressible, different for every write) or zeros.
+
+    >>> Workload(op="randwrite", size="4k", threads=16, depth=16).outstanding
+    256
+    """
+
+    op: str | None = None
+    read: float | str | None = None
+    write: float | str | None = None
+    trim: float | str | None = None
+    size: int | str | None = None
+    sizes: dict[str, float] | None = None
+    access: str | None = None
+    threads: int = 1
+    depth: int = 1
+    offset: int | str | None = None
+    length: int | str | None = None
+    data: str = "random"
+
+    def __post_init__(self) -> None:
+        self._c()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The keys that were set, as plain values (as in TOML)."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {key: value for key, value in values.items() if value is not None}
+
+    def _c(self) -> Any:
+        """The C struct, checked."""
+        w = ffi.new("struct sated_workload *")
+        lib.sated_workload_init(w)
+        for key, value in self.as_dict().items():
+            if isinstance(value, dict):
+                value = ",".join(f"{size}:{_plain(share)}" for size, share in value.items())
+            check(lib.sated_workload_set(w, key.encode(), _plain(value).encode()))
+        check(lib.sated_workload_check(w))
+        return w
+
+    @property
+    def outstanding(self) -> int:
+        """threads x depth."""
+        return self.threads * self.depth
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Of each operation, summing to 1."""
+        c = self._c()
+        whole = sum(c.share)
+        return {name: c.share[i] / whole for i, name in enumerate(("read", "write", "trim")) if c.share[i] > 0}
+
+    @property
+    def size_bytes(self) -> dict[int, float]:
+        """Each I/O size in bytes and its share of the I/Os."""
+        c = self._c()
+        whole = sum(c.size_share[0 : c.n_sizes])
+        return {int(c.size_bytes[i]): c.size_share[i] / whole for i in range(c.n_sizes)}
+
+    @property
+    def sequential(self) -> bool:
+        return bool(self._c().access == lib.SATED_SEQUENTIAL)
+
+    @property
+    def writes(self) -> bool:
+        """Whether it changes the drive (writes or trims)."""
+        return any(name != "read" for name in self.shares)
+
+
+def _plain(value: Any) -> str:
+    """A value as the text that C parses: repr of a float has all its digits."""
+    return repr(value) if isinstance(value, float) else str(value)

@@ -1,0 +1,1 @@
+"""Run directories: written by the runner, read by charts, reports and queries."""

@@ -1,0 +1,231 @@
+"""Loads: sums against outside witnesses, queue and latency, determinism, ends."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+import sated
+from sated.steady import Settle, Verdict
+
+MIX = sated.Workload(read=0.7, write=0.2, trim=0.1, sizes={"4k": 70, "16k": 30}, access="random", threads=2, depth=8)
+
+
+def column(table: pa.Table, name: str) -> int:
+    return pc.sum(table[name]).as_py() or 0
+
+
+def measured(table: pa.Table) -> pa.Table:
+    return table.filter(pc.equal(table["phase"], "measured"))
+
+
+def counts_of(histograms: pa.Table) -> int:
+    return sum(sum(row) for row in histograms["count"].to_pylist())
+
+
+def test_rows_are_totals_are_histograms_are_what_the_drive_served() -> None:
+    with sated.open("sim:generic") as drive:
+        result = sated.load(drive, MIX, seconds=0.3, interval=0.01, histogram_every=0.05, ramp=0.05, seed=3)
+        served = drive.sim.counters
+    rows = measured(result.table)
+    assert result.totals.ios == column(rows, "ios") == counts_of(measured(result.histograms))
+    assert result.totals.ios == result.histogram().count > 1000
+    assert result.totals.bytes == column(rows, "bytes")
+    for op, commands, size in (
+        ("read", served.served_reads, served.read_bytes),
+        ("write", served.served_writes, served.written_bytes),
+        ("trim", served.served_trims, served.trimmed_bytes),
+    ):
+        mine = result.table.filter(pc.equal(result.table["op"], op))
+        assert column(mine, "ios") == commands > 0
+        assert column(mine, "bytes") == size
+    assert set(result.table["phase"].unique().to_pylist()) == {"ramp", "measured", "after_stop"}
+    assert column(result.environment, "energy_j") == pytest.approx(served.energy_j, rel=1e-6)
+
+
+@pytest.fixture
+def loop(tmp_path: Path) -> Iterator[str]:
+    """A loop device over a file, where root and losetup have one to give."""
+    if os.geteuid() or not shutil.which("losetup"):
+        pytest.skip("needs root and losetup for a loop device")
+    image = tmp_path / "image"
+    image.write_bytes(os.urandom(1 << 20) * 64)
+    made = subprocess.run(["losetup", "-f", "--show", image], capture_output=True, text=True, check=False)
+    if made.returncode:
+        pytest.skip(f"no loop device: {made.stderr.strip()}")
+    name = made.stdout.strip()
+    yield name
+    subprocess.run(["losetup", "-d", name], check=True)
+
+
+@pytest.mark.parametrize("engine", ["io_uring", "sync"])
+def test_the_kernel_counts_the_same(loop: str, engine: str) -> None:
+    """The delta of /sys/block/X/stat: fields 1 and 3 are reads completed and sectors read (kernel: block/stat.rst)."""
+    stat = Path("/sys/block", Path(loop).name, "stat")
+
+    def reads() -> tuple[int, int]:
+        words = stat.read_text().split()
+        return int(words[0]), int(words[2]) * 512
+
+    with sated.open(loop) as drive:
+        before = reads()
+        w = sated.Workload(op="randread", sizes={"4k": 50, "8k": 50}, threads=2, depth=4)
+        result = sated.load(drive, w, seconds=1, interval=0.25, engine=engine)
+        after = reads()
+    assert result.totals.engine == engine
+    assert result.totals.errors == 0
+    assert after[0] - before[0] == column(result.table, "ios") > 100
+    assert after[1] - before[1] == column(result.table, "bytes")
+    assert result.totals.ios == column(measured(result.table), "ios") == result.histogram().count
+
+
+@pytest.mark.parametrize("depth", [1, 8, 64])
+def test_littles_law_on_a_simulated_drive(depth: int) -> None:
+    with sated.open("sim:x210,scale=1/64") as drive:
+        t = sated.load(drive, sated.Workload(op="randwrite", threads=4, depth=depth), seconds=120).totals
+    assert t.queue_mean == pytest.approx(4 * depth, rel=1e-3)
+    assert t.iops * t.lat_mean_ns / 1e9 == pytest.approx(t.queue_mean, rel=0.01)
+
+
+@pytest.mark.parametrize("engine", ["io_uring", "sync"])
+@pytest.mark.parametrize(("threads", "depth"), [(1, 1), (2, 4)])
+def test_littles_law_on_a_file(tmp_path: Path, engine: str, threads: int, depth: int) -> None:
+    """The file is written first: reads of holes end at once, and what is then measured is the scheduler."""
+    with sated.open(str(tmp_path / "drive"), create="64MiB") as drive:
+        sated.load(drive, sated.Workload(op="write", size="1m"), bytes="64MiB")
+        workload = sated.Workload(op="randread", threads=threads, depth=depth)
+        result = sated.load(drive, workload, seconds=2, interval=0.2, engine=engine)
+    t = result.totals
+    assert t.queue_mean <= threads * depth * 1.001
+    assert t.iops * t.lat_mean_ns / 1e9 == pytest.approx(t.queue_mean, rel=0.01)
+    assert result.host_bound == (t.queue_mean < 0.95 * threads * depth)
+
+
+def tables(poll: float, *, hog: bool = False) -> list[pa.Table]:
+    """A load with `until` on a fresh drive, polled every `poll` seconds."""
+    stop = threading.Event()
+
+    def burn() -> None:
+        while not stop.is_set():
+            pass
+
+    burner = threading.Thread(target=burn, daemon=True)
+    if hog:
+        burner.start()
+    try:
+        with sated.open("sim:generic,seed=5") as drive:
+            job = sated.start(
+                drive,
+                sated.Workload(op="randwrite", threads=2, depth=8),
+                seconds=3.0,
+                interval=0.01,
+                check_every=0.05,
+                seed=9,
+                until=lambda rows: pc.sum(rows["ios"]).as_py() > 15000,
+            )
+            while not job.wait(poll):
+                time.sleep(poll)
+            result = job.result()
+    finally:
+        stop.set()
+    return [result.table, result.environment, result.histograms]
+
+
+def test_same_seed_same_tables_however_it_is_polled() -> None:
+    quiet = tables(0.001)
+    assert 15000 < column(quiet[0], "ios") < 40000
+    assert all(a.equals(b) for a, b in zip(quiet, tables(1.0), strict=True))
+    assert all(a.equals(b) for a, b in zip(quiet, tables(0.001, hog=True), strict=True))
+
+
+def test_until_a_rule_and_settle() -> None:
+    with sated.open("sim:generic") as drive:
+        sated.load(drive, sated.Workload(op="write", size="128k"), bytes=drive.identity.capacity_bytes)
+        result = sated.load(
+            drive,
+            sated.Workload(op="randwrite", depth=32),
+            until="pts",
+            interval=10.0,
+            round_every=60.0,
+            settle=Settle(at_most=120.0),
+            seconds=3600.0,
+        )
+    assert result.verdict is not None and result.verdict.steady, result.verdict
+    assert len(result.rounds) >= 5 and result.settled is not None
+    phases = result.table["phase"].to_pylist()
+    assert phases[0] == "settle" and "measured" in phases
+    first = measured(result.table)["t_s"][0].as_py()
+    assert first % 60 == 10.0  # the phase turns at a full minute
+
+
+def test_a_callables_error_is_the_loads_error() -> None:
+    def fail(rows: pa.Table) -> bool:
+        raise ZeroDivisionError("mine")
+
+    with sated.open("sim:generic") as drive, pytest.raises(ZeroDivisionError, match="mine"):
+        sated.load(drive, sated.Workload(op="randread"), seconds=1, interval=0.01, check_every=0.1, until=fail)
+
+
+def test_a_callable_may_give_a_verdict() -> None:
+    said = Verdict(True, "enough")
+    with sated.open("sim:generic") as drive:
+        w = sated.Workload(op="randread")
+        result = sated.load(drive, w, seconds=1, interval=0.01, check_every=0.1, until=lambda rows: said)
+    assert result.verdict is said and result.table["t_s"][-1].as_py() == pytest.approx(0.1, abs=0.011)
+
+
+def test_ctrl_c_returns_what_there_is(tmp_path: Path) -> None:
+    code = f"""
+import sated
+with sated.open({str(tmp_path / "drive")!r}, create="16MiB") as drive:
+    print("ready", flush=True)
+    result = sated.load(drive, sated.Workload(op="randread", depth=4), seconds=60, interval=0.1)
+print(result.interrupted, result.totals.ios > 0, result.totals.duration_s < 30)
+"""
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    assert process.stdout.read() == "True True True\n"
+    assert process.wait() == 0
+
+
+def test_two_members_and_their_rows() -> None:
+    with sated.open("sim:generic,seed=1") as a, sated.open("sim:generic,seed=2") as b:
+        result = sated.load([a, b], sated.Workload(op="randwrite", depth=4), ios=500, interval=0.01)
+        assert [t.ios for t in result.totals] == [500, 500]
+        assert a.sim.counters.served_writes == b.sim.counters.served_writes == 500
+        with pytest.raises(sated.ParseError):
+            sated.load([], sated.Workload(), ios=1)
+
+
+def test_data_is_incompressible_and_never_the_same_twice(tmp_path: Path) -> None:
+    import zlib
+
+    path = tmp_path / "drive"
+    with sated.open(str(path), create="4MiB") as drive:
+        sated.load(drive, sated.Workload(op="write", size="64k", depth=4), bytes="4MiB")
+    data = path.read_bytes()
+    assert len(zlib.compress(data)) > 0.99 * len(data)
+    blocks = np.frombuffer(data, np.uint8).reshape(-1, 512)
+    assert len(np.unique(blocks, axis=0)) == len(blocks)
+
+
+def test_no_end_is_refused() -> None:
+    with sated.open("sim:generic") as drive:
+        for bad in ({}, {"seconds": 0}, {"seconds": -1}, {"ios": 0}, {"seconds": 1, "interval": float("nan")}):
+            with pytest.raises(sated.ParseError):
+                sated.load(drive, sated.Workload(), **bad)
+        with pytest.raises(sated.ParseError, match="engine"):
+            sated.load(drive, sated.Workload(), ios=1, engine="spdk")
