@@ -1,0 +1,357 @@
+"""What a report says in words and tables, taken from a run; the template only lays it out."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from sated.charts import theme
+
+if TYPE_CHECKING:
+    from sated.charts.marks import Figure
+    from sated.results.run import Run, Step
+
+_RULES = {
+    "pts": "five rounds: the range at most 20 % of their mean, and the slope over them at most 10 % (as in SNIA's PTS)",
+    "range-20": "five rounds: the range at most 20 % of their mean",
+}
+_QUANTITIES = {
+    "write_4k_iops": "4 KiB random write at 256 outstanding",
+    "read_4k_iops": "4 KiB random read at 256 outstanding",
+    "write_4k_power_w": "power, last 300 s of 4 KiB random write",
+    "write_4k_iops_per_w": "IOPS per watt, last 300 s of 4 KiB random write",
+}
+_PURPOSES = {
+    "precondition": "Preconditioning",
+    "depth-sweep": "Sweep of outstanding I/Os",
+    "write-percentage": "Sweep of the share of writes",
+    "grid": "Threads × depth",
+    "measure": "Single loads",
+    "fill": "Fill",
+}
+
+
+def of(run: Run, figures: Mapping[str, Figure], missing: Mapping[str, str]) -> dict[str, Any]:
+    """All that the template shows beside the charts."""
+    summary = run.summary()
+    steps = run.steps
+    drive = summary["drive"]
+    verdicts = _verdicts(steps)
+    published = [_published(row) for row in summary.get("published", ())]
+    sources = list(dict.fromkeys(row["source"] for row in published))
+    published = [{**row, "source": sources.index(row["source"]) + 1} for row in published]
+    return {
+        "title": f"{_name(drive)}: {run.manifest['plan'].get('title') or summary['plan']}",
+        "drive_name": _name(drive),
+        "plan_title": run.manifest["plan"].get("title") or summary["plan"],
+        "simulated": bool(drive.get("simulated")),
+        "scale": int(drive.get("scale") or 1),
+        "begun": _utc(run.manifest.get("begun")),
+        "ended": _utc(run.manifest.get("ended")),
+        "headline": _headline(summary, verdicts),
+        "state": _state(summary, verdicts),
+        "judged": summary["judged"],
+        "verdicts": verdicts,
+        "rules": [(rule, _RULES[rule]) for rule in dict.fromkeys(v["rule"] for v in verdicts) if rule in _RULES],
+        "unfinished": _unfinished(run, steps),
+        "published": published,
+        "sources": sources,
+        "within": sum(row["within"] for row in published),
+        "missing": [(name, reason) for name, reason in missing.items()],
+        "cell_groups": _cell_groups(summary["cells"], steps),
+        "steps": [_step(step) for step in steps],
+        "environment": _environment(run, drive),
+        "provisioning": _provisioning(drive, steps),
+        "notes": _notes(drive, steps),
+        "commands": _commands(run, drive),
+    }
+
+
+def _name(drive: Mapping[str, Any]) -> str:
+    vendor, model = str(drive.get("vendor") or ""), str(drive.get("model") or "")
+    if "file" in (drive.get("features") or ()) and drive.get("path"):
+        return PurePath(str(drive["path"])).name + (f" (a file on {model})" if model else "")
+    return (model if model.startswith(vendor) else f"{vendor} {model}").strip() or str(drive.get("path"))
+
+
+def _utc(text: str | None) -> str:
+    """ "2026-01-31T10:20:30.123Z" as "2026-01-31 10:20 UTC"."""
+    return "" if not text else f"{text[:10]} {text[11:16]} UTC"
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.1f} %"
+
+
+def _signed_percent(value: float | None) -> str:
+    if value is None:
+        return "–"
+    text = f"{abs(100 * value):.1f}"
+    sign = "" if float(text) == 0 else "+" if value > 0 else "−"
+    return f"{sign}{text} %"
+
+
+def _verdicts(steps: Iterable[Step]) -> list[dict[str, Any]]:
+    """One entry for each step that the plan wants judged, ended or not."""
+    found = []
+    for step in steps:
+        rule = step.cell.get("judge")
+        if rule is None and step.verdict is None:
+            continue
+        verdict = (step.verdict or {}) if step.state == "finished" else {}
+        steady = verdict.get("steady")
+        mean, window = verdict.get("mean"), verdict.get("window")
+        known = bool(verdict) and bool(window)
+        found.append(
+            {
+                "step": step.id,
+                "setting": theme.setting(step.cell.get("setting")),
+                "state": {True: "steady", False: "not-steady", None: "open"}[steady],
+                "word": {True: "steady", False: "not steady", None: "no verdict"}[steady],
+                "rule": rule or verdict.get("rule"),
+                "text": verdict.get("text") or _why_open(step),
+                "rounds": len(verdict.get("rounds") or ()) if verdict else None,
+                "window": window if known else None,
+                "mean": theme.number(mean) if known else "–",
+                "range": _percent(verdict.get("range")) if known else "–",
+                "slope": _signed_percent(verdict.get("slope")) if known else "–",
+            }
+        )
+    return found
+
+
+def _why_open(step: Step) -> str:
+    if step.state == "failed":
+        return "the step failed before it could be judged"
+    if step.state == "partial":
+        return "the step was cut short before it could be judged"
+    return "the step has not been run"
+
+
+def _state(summary: Mapping[str, Any], verdicts: list[dict[str, Any]]) -> str:
+    if not verdicts:
+        return "open"
+    return {True: "steady", False: "not-steady", None: "open"}[summary["steady"]]
+
+
+def _headline(summary: Mapping[str, Any], verdicts: list[dict[str, Any]]) -> str:
+    if not verdicts:
+        return "Not judged"
+    of_them = {word: [v["setting"] for v in verdicts if v["word"] == word] for word in ("steady", "not steady")}
+    if summary["steady"]:
+        return "Steady"
+    if summary["steady"] is False:
+        steady = of_them["steady"]
+        return "Not steady" if not steady else f"Not steady at {theme.listed(of_them['not steady'])}"
+    steady = of_them["steady"]
+    return f"Steady at {theme.listed(steady)}; no verdict on the rest" if steady else "No verdict yet"
+
+
+def _unfinished(run: Run, steps: list[Step]) -> dict[str, Any] | None:
+    """What is missing of a run that has not come to its end."""
+    if run.finished:
+        return None
+    return {
+        "finished": sum(step.state == "finished" for step in steps),
+        "count": len(steps),
+        "failed": [(step.id, str(step.result.get("error") or "")) for step in steps if step.state == "failed"],
+        "partial": [step.id for step in steps if step.state == "partial"],
+        "command": f"sated resume {shlex.quote(str(run.path))}",
+    }
+
+
+def _published(row: Mapping[str, Any]) -> dict[str, Any]:
+    if row.get("tolerance_absolute"):
+        tolerance = f"± {row['tolerance']:g} {row['unit']}"
+    else:
+        tolerance = f"± {100 * row['tolerance']:g} %"
+    return {
+        "quantity": _QUANTITIES.get(row["quantity"], row["quantity"]),
+        "setting": theme.setting(row["setting"]),
+        "unit": row["unit"],
+        "published": theme.number(row["published"]),
+        "measured": theme.number(row["measured"]),
+        "difference": _signed_percent(row["difference"]),
+        "tolerance": tolerance,
+        "within": bool(row["within"]),
+        "source": row["source"],
+    }
+
+
+def _workload(cell: Mapping[str, Any], step: Step | None) -> str:
+    share = cell["read"]
+    direction = "read" if share >= 1 else "write" if share <= 0 else f"{100 * share:.4g} % read"
+    access = "sequential" if step is not None and step.cell.get("sequential") else "random"
+    return f"{theme.io_size(cell['size'])} {access} {direction}"
+
+
+def _cell_groups(cells: Iterable[Mapping[str, Any]], steps: Iterable[Step]) -> list[dict[str, Any]]:
+    """The cells by purpose and setting, in the order in which they ran."""
+    by_id = {step.id: step for step in steps}
+    groups: dict[tuple[str, float | None], list[dict[str, Any]]] = {}
+    for cell in cells:
+        step = by_id.get(cell["step"])
+        ios = step.result.get("ios") if step is not None else None
+        of = f" of {ios:,}" if ios else ""
+        row = {
+            "step": cell["step"],
+            "workload": _workload(cell, step),
+            "outstanding": f"{cell['threads']} × {cell['depth']}",
+            "iops": theme.number(cell["iops"]),
+            "iops_read": theme.number(cell["iops_read"]),
+            "iops_write": theme.number(cell["iops_write"]),
+            "mb_per_s": theme.number(None if cell["bytes_per_s"] is None else cell["bytes_per_s"] / 1e6),
+            "mean": theme.latency(cell["lat_mean_ns"]),
+            "p99": theme.latency(cell["lat_p99_ns"]),
+            "max": f"{theme.latency(cell['lat_max_ns'])}{of}",
+            "queue": theme.number(cell["queue_mean"]),
+            "power": theme.number(cell["power_w"]),
+            "iops_per_w": theme.number(cell["iops_per_w"]),
+            "write_amplification": theme.number(cell["write_amplification"]),
+            "note": cell["note"],
+        }
+        groups.setdefault((cell["purpose"], cell["setting"]), []).append(row)
+    named = []
+    for (purpose, setting), rows in groups.items():
+        notes = {row["note"] for row in rows}
+        # What was noted of all of them stands once, above them.
+        shared = notes.pop() if len(notes) == 1 else ""
+        name = f"{_PURPOSES.get(purpose, purpose)}, {theme.setting(setting)}"
+        own = [{**row, "note": ""} for row in rows] if shared else rows
+        named.append({"name": name, "note": shared, "rows": own})
+    return named
+
+
+def _step(step: Step) -> dict[str, str]:
+    note = step.result.get("error") or step.result.get("note") or step.result.get("label") or ""
+    if step.kind == "purge" and step.result.get("method"):
+        verified = step.result.get("verified")
+        checked = "" if verified is None else ", verified" if verified else ", NOT verified"
+        note = f"{step.result['method']}: {step.result.get('device_says') or 'done'}{checked}"
+    return {"id": step.id, "kind": step.kind, "state": step.state, "note": str(note)}
+
+
+def _environment(run: Run, drive: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Groups of names and values, without what is not known."""
+    manifest = run.manifest
+    scale = int(drive.get("scale") or 1)
+
+    def bytes_of(key: str) -> str:
+        value = drive.get(key)
+        if not value:
+            return ""
+        exact = f"{theme.capacity(value)} ({value:,} bytes)"
+        return f"{exact}; stands for {theme.capacity(value * scale)}" if scale > 1 else exact
+
+    rotation = drive.get("rotation_rpm")
+    identity = [
+        ("vendor", drive.get("vendor")),
+        ("model", drive.get("model")),
+        ("serial", drive.get("serial")),
+        ("firmware", drive.get("firmware")),
+        ("protocol", drive.get("protocol")),
+        ("transport", drive.get("transport")),
+        ("link", drive.get("link")),
+        ("path", drive.get("path")),
+        ("capacity", bytes_of("capacity_bytes")),
+        ("native capacity", bytes_of("native_capacity_bytes")),
+        ("raw capacity", f"{bytes_of('raw_bytes')}, from {drive.get('raw_source')}" if drive.get("raw_bytes") else ""),
+        ("logical / physical block", f"{drive.get('logical_block_bytes')} / {drive.get('physical_block_bytes')} bytes"),
+        ("rotation", "none (solid state)" if rotation == 0 else f"{rotation} rpm" if rotation else ""),
+        ("commands at a time", drive.get("queue_depth")),
+        ("features", ", ".join(drive.get("features") or ())),
+        ("simulated scale", f"1/{scale} of the blocks of every die" if scale > 1 else ""),
+    ]
+    plan = manifest["plan"]
+    about = [
+        ("run", manifest.get("run")),
+        ("begun", _utc(manifest.get("begun"))),
+        ("ended", _utc(manifest.get("ended"))),
+        ("plan", f"{plan.get('title') or plan['name']} ({plan.get('source') or plan['name']})"),
+        ("plan checksum", plan.get("checksum")),
+        ("seed", manifest.get("seed")),
+        ("operator", manifest.get("operator")),
+        ("URI", manifest.get("uri")),
+    ]
+    groups: list[tuple[str, list[tuple[str, Any]]]] = [
+        ("Drive", identity),
+        ("Run", about),
+        ("Versions", list((manifest.get("versions") or {}).items())),
+        ("Host", list((manifest.get("host") or {}).items())),
+        ("Settings", [(_words(key), _plain(value)) for key, value in (manifest.get("settings") or {}).items()]),
+    ]
+    known = [(name, [(key, str(value)) for key, value in rows if value not in (None, "")]) for name, rows in groups]
+    return [(name, rows) for name, rows in known if rows]
+
+
+def _words(key: str) -> str:
+    return key.replace("_", " ")
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{_words(str(key))}: {_plain(part)}" for key, part in value.items())
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def _provisioning(drive: Mapping[str, Any], steps: Iterable[Step]) -> list[dict[str, str]]:
+    """Over-provisioning in its three definitions for each setting, as far as they are known."""
+    rows = []
+    for step in steps:
+        result = step.result
+        if step.kind != "capacity" or "accessible_bytes" not in result:
+            continue
+        rows.append(
+            {
+                "setting": theme.setting(step.cell.get("setting")),
+                "accessible": theme.capacity(result["accessible_bytes"]),
+                "of_user": _percent(result.get("op_of_user")),
+                "of_raw": _percent(result.get("op_of_raw")),
+                "removed": _percent(result.get("lba_removed")),
+                "label": str(result.get("label") or "all LBAs"),
+            }
+        )
+    raw, user = drive.get("raw_bytes"), drive.get("capacity_bytes")
+    if not rows and raw and user:
+        rows.append(
+            {
+                "setting": "as found",
+                "accessible": theme.capacity(user),
+                "of_user": _percent((raw - user) / user),
+                "of_raw": _percent((raw - user) / raw),
+                "removed": _percent(1 - user / drive["native_capacity_bytes"]),
+                "label": "no limit set by this run",
+            }
+        )
+    return rows
+
+
+def _notes(drive: Mapping[str, Any], steps: Iterable[Step]) -> list[tuple[str, str]]:
+    """Everything that was noted, each text once, with the steps it belongs to."""
+    texts: dict[str, list[str]] = {}
+    if drive.get("note"):
+        texts[str(drive["note"])] = ["drive"]
+    for step in steps:
+        label = step.result.get("label")
+        for text in (step.result.get("note"), label if label and ":" in str(label) else None):
+            if text:
+                texts.setdefault(str(text), []).append(step.id)
+    engines = dict.fromkeys(str(step.result["engine"]) for step in steps if step.result.get("engine"))
+    if engines:
+        texts[f"I/O engine: {theme.listed(engines)}"] = ["all loads"]
+    return [
+        (text, theme.listed(where) if len(where) <= 4 else f"{where[0]} and {len(where) - 1} more")
+        for text, where in texts.items()
+    ]
+
+
+def _commands(run: Run, drive: Mapping[str, Any]) -> list[str]:
+    plan, manifest = run.manifest["plan"], run.manifest
+    source = str(plan.get("source") or plan["name"])
+    name = plan["name"] if source == f"{plan['name']}.toml" else source
+    parts = ["sated", "review", str(manifest.get("uri") or drive.get("path")), "--plan", str(name)]
+    parts += ["--seed", str(manifest.get("seed", 0)), "--out", f"runs/{run.name}-again"]
+    command = shlex.join(parts)
+    return [command if drive.get("simulated") else f"{command} --confirm TOKEN"]
