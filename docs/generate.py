@@ -1,0 +1,239 @@
+"""Writes docs/reference/ from what the software itself says: headers, command line, plan tables, schemas.
+
+`make docs` runs it; a test fails when what is committed differs from what it would write.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+ROOT = Path(__file__).resolve().parents[1]
+HEADERS = ROOT / "include" / "sated"
+NOTE = "<!-- Written by docs/generate.py (`make docs`); change what it reads, not this file. -->\n\n"
+
+
+def c_api() -> str:
+    """Each header's fenced region: comments as text, declarations as code."""
+    umbrella = (HEADERS / "sated.h").read_text()
+    names = re.findall(r"#include <sated/(\w+)\.h>", umbrella)
+    parts = [
+        "# C API\n\n" + NOTE,
+        "`#include <sated/sated.h>`; compile and link with `pkg-config --cflags --libs sated`. Calls return 0 or a "
+        "positive number on success and a negative code on failure; `sated_detail_get` then has the sentence.\n",
+    ]
+    for name in names:
+        text = (HEADERS / f"{name}.h").read_text()
+        fence = text.partition("/* cdef: begin */")[2].partition("/* cdef: end */")[0]
+        parts.append(f"\n## {name}.h\n")
+        parts.extend(_declarations(fence.strip("\n")))
+    return "".join(parts)
+
+
+def _declarations(fence: str) -> Iterator[str]:
+    """Blocks between blank lines: a leading comment becomes prose, the rest code."""
+    for block in re.split(r"\n\s*\n", fence):
+        match = re.match(r"/\*(.*?)\*/\s*", block, re.DOTALL)
+        prose, code = "", block
+        if match:
+            prose = " ".join(line.strip().lstrip("*").strip() for line in match[1].splitlines())
+            code = block[match.end() :]
+        if prose:
+            prose = re.sub(r"@param (\w+)", r"`\1`", prose.strip())
+            yield f"\n{prose}\n"
+        if code.strip():
+            yield f"\n```c\n{code.strip()}\n```\n"
+
+
+def command_line() -> str:
+    """The help of every command."""
+    import os
+
+    os.environ.update(COLUMNS="100", NO_COLOR="1")
+    from sated.cli import app
+
+    parts = ["# Command line\n\n" + NOTE]
+    parts.append(
+        "Results go to standard output, what is going on and one sentence per error to standard error. "
+        "`SATED_LOG=debug` shows where an error came from.\n"
+    )
+    for words in _commands():
+        parts.append(f"\n## sated {' '.join(words)}".rstrip() + f"\n\n```\n{_help(app, words)}\n```\n")
+    return "".join(parts)
+
+
+def _commands() -> list[tuple[str, ...]]:
+    plain = [(name,) for name in ("list", "info", "load", "review", "resume", "report", "doctor", "sim")]
+    return [(), *plain, *[("sim", name) for name in ("models", "show", "create", "counters")]]
+
+
+def _help(app: Any, words: tuple[str, ...]) -> str:
+    import contextlib
+    import io
+
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
+        app(args=[*words, "--help"], prog_name="sated", standalone_mode=False)
+    return "\n".join(line.rstrip() for line in out.getvalue().strip().splitlines())
+
+
+MEANING = {
+    "name": "what the plan is called: small letters, digits and hyphens",
+    "title": "for the report",
+    "description": "for the report",
+    "interval": "reported seconds of a row",
+    "histogram_every": "reported seconds of a histogram",
+    "round_every": "reported seconds between rounds, a multiple of 60",
+    "settle": "whether cells begin with a settle phase, or how",
+    "capacity": "shares of the LBAs; all steps run once for each",
+    "step": "the steps, in their order",
+    "method": "how to purge",
+    "optional": "go on with a note where it cannot be done",
+    "fraction": "share of the LBAs; by default that of the setting",
+    "times": "end after so many times the accessible capacity",
+    "size": "I/O size",
+    "sizes": "I/O sizes with their shares",
+    "threads": "threads",
+    "depth": "outstanding I/Os of each thread",
+    "op": "read, write, trim; `rand` in front for random",
+    "read": "share of reads",
+    "write": "share of writes",
+    "trim": "share of trims",
+    "access": "random or sequential",
+    "offset": "where the range begins",
+    "length": "its length",
+    "data": "random or zeros",
+    "seconds": "end after so many reported seconds",
+    "bytes": "end after so many bytes",
+    "until": "end when steady by this rule, or after 25 rounds; asks for a verdict",
+    "judge": "ask for a verdict by this rule, without ending the load",
+    "outstanding": "threads x depth of each cell",
+    "write_percent": "share of writes of each cell",
+    "within": "until a minute is so near to the one before",
+    "at_most": "reported seconds at most",
+}
+
+
+def plan_keys() -> str:
+    """The tables of a plan file."""
+    from sated.methods import plan
+
+    parts = [
+        "# Plan files\n\n" + NOTE,
+        "A plan is a TOML file: keys at the top, then one `[[step]]` after the other. An unknown key, a wrong type or "
+        "a combination without meaning is refused with file and line. Built-in plans: "
+        + ", ".join(f"`{name}`" for name in plan.names())
+        + ".\n",
+        _keys("At the top", plan.PlanTable, ""),
+    ]
+    parts.extend(_keys(f'kind = "{kind}"', model, kind) for kind, model in plan._KINDS.items())
+    parts.extend(_keys(f'kind = "sweep", over = "{over}"', model, "sweep") for over, model in plan._SWEEPS.items())
+    parts.append(_keys("settle = { ... }", plan.SettleTable, ""))
+    for name in plan.names():
+        text = (ROOT / "python/sated/methods/plans" / f"{name}.toml").read_text().strip()
+        parts.append(f"\n## The plan `{name}`\n\n```toml\n{text}\n```\n")
+    return "".join(parts)
+
+
+def _keys(title: str, model: Any, kind: str) -> str:
+    lines = [f"\n## {title}\n"]
+    documentation = (model.__doc__ or "").strip()
+    if documentation and not documentation.startswith("Usage"):
+        lines.append(f"\n{documentation}\n")
+    lines.append("\n| key | value | default | what it does |\n|---|---|---|---|\n")
+    for name, field in model.model_fields.items():
+        if name in ("kind", "over"):
+            continue
+        default = "required" if field.is_required() else _shown(field.default)
+        meaning = "reported seconds of idling" if kind == "idle" else MEANING[name]
+        lines.append(f"| `{name}` | {_type(field.annotation)} | {default} | {meaning} |\n")
+    return "".join(lines)
+
+
+def _type(annotation: Any) -> str:
+    simple = {int: "whole number", float: "number", str: "text", bool: "true or false", type(None): ""}
+    if annotation in simple:
+        return simple[annotation]
+    if str(annotation).startswith("typing.Literal"):
+        return " or ".join(f"`{value!r}`".replace("'", '"') for value in get_args(annotation))
+    name = getattr(annotation, "__name__", "")
+    if name == "list":
+        return f"list of {_type(get_args(annotation)[0])}s"
+    if name == "dict":
+        return "table"
+    if name == "SettleTable":
+        return "table (below)"
+    if str(annotation).startswith("typing.Annotated"):
+        return _type(get_args(annotation)[0])
+    parts = [_type(each) for each in get_args(annotation)]
+    return " or ".join(dict.fromkeys(part for part in parts if part)) or name
+
+
+def _shown(value: Any) -> str:
+    if value is None or value == "":
+        return ""
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+RUN_FILES = """\
+```
+runs/NAME/
+  run.json                schema, plan with its steps, seed, drive before and after, host, versions
+  journal.jsonl           one line per event, synced: begun, started, finished, failed, interrupted, resumed, complete
+  drive.sim, drive.sim.1  the last two states of a simulated drive, each named by its checksum in the journal
+  steps/ID/live.arrows    the rows of a step while it runs: an Arrow stream, of which a torn last batch is left out
+  steps/ID/*.parquet      its tables, written beside and renamed when it has ended
+  steps/ID/events.jsonl   what was noted of it: verdict, settling, notes
+  tables/*.parquet        at the end of the run, the rows of all steps in one file per table
+  report.html
+```
+
+`t_s` is reported time: seconds since the load began, at which the row's interval ends. All else is what was really
+done: `duration_s` is the drive's own time, and `ios / duration_s` the rate at any scale. `phase` is `ramp`, `settle`,
+`measured` or `after_stop`; results count `measured` only. A value that is not known is null; so is a percentile with
+fewer than one I/O beyond it.
+"""
+
+
+def run_directory() -> str:
+    """Files of a run, and the columns of its tables."""
+    from sated.results import store
+
+    parts = ["# Run directory\n\n" + NOTE, RUN_FILES]
+    for name in store.NAMES:
+        parts.append(f"\n## Table `{name}`\n\n| column | type |\n|---|---|\n")
+        parts.extend(f"| `{field.name}` | {field.type} |\n" for field in store.schema(name))
+    return "".join(parts)
+
+
+def exit_codes() -> str:
+    from sated.cli._common import EXIT_CODES
+
+    rows = "".join(f"| {code} | {meaning} |\n" for code, meaning in EXIT_CODES.items())
+    return (
+        f"# Exit codes\n\n{NOTE}| code | meaning |\n|---|---|\n{rows}\n"
+        "Errors are one sentence on standard error. In Python every error is a `sated.SatedError`; its `exit_code` is "
+        "the code above. In C, `sated_error_exit_code(code, layer)` gives it.\n"
+    )
+
+
+PAGES = {
+    "c-api.md": c_api,
+    "command-line.md": command_line,
+    "plan-file.md": plan_keys,
+    "run-directory.md": run_directory,
+    "exit-codes.md": exit_codes,
+}
+
+
+def main(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, make in PAGES.items():
+        (folder / name).write_text(make(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "reference")

@@ -1,0 +1,176 @@
+"""`sated doctor`: what this machine can do, and what to do where it cannot."""
+
+from __future__ import annotations
+
+import errno
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ._common import MISSING, OK, Json, capacity, command, emit, epilog
+
+GOOD, LIMITED, BAD = "ok", "limited", "missing"
+_OPTIONAL = {
+    "charts and reports": (("duckdb", "altair", "vl_convert", "jinja2"), "sated[report]"),
+    "notebooks": (("ipykernel", "nbclient", "nbformat"), "sated[notebook]"),
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked at: its state, what was found, and what to do about it ("" where nothing is)."""
+
+    what: str
+    state: str
+    found: str
+    do: str = ""
+
+
+def doctor(
+    folder: Annotated[Path, typer.Argument(help="The folder in which files would be tested or results kept.")] = Path(),
+    json: Json = False,
+) -> int:
+    """Look at this machine: engines, direct I/O in a folder, clock, processor, packages. Each comes with what to do.
+
+    A file of 1 MiB is made in the folder, read, and removed; no drive is written to.
+    """
+    findings = [*_findings(folder)]
+    if json:
+        emit([asdict(finding) for finding in findings])
+    else:
+        width = max(len(finding.what) for finding in findings)
+        for finding in findings:
+            print(f"{finding.state:<8} {finding.what:<{width}}  {finding.found}")
+            if finding.do:
+                print(f"{'':<8} {'':<{width}}  -> {finding.do}")
+    return MISSING if any(finding.state == BAD for finding in findings) else OK
+
+
+def _findings(folder: Path) -> Iterator[Finding]:
+    import sated
+
+    yield Finding("sated", GOOD, f"{sated.__version__}, Python {platform.python_version()} ({sys.executable})")
+    yield Finding("kernel", GOOD, f"{platform.system()} {platform.release()}, {platform.machine()}")
+    yield from _files(folder)
+    yield _clock()
+    yield _governor()
+    yield _rights()
+    for what, (packages, extra) in _OPTIONAL.items():
+        absent = [package for package in packages if find_spec(package) is None]
+        if absent:
+            yield Finding(what, LIMITED, f"not installed: {', '.join(absent)}", f"pip install '{extra}'")
+        else:
+            yield Finding(what, GOOD, ", ".join(packages))
+
+
+def _files(folder: Path) -> Iterator[Finding]:
+    """Space, direct I/O and the engines, by doing what a load would do."""
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=".sated-doctor-", dir=folder)
+    except OSError as error:
+        yield Finding(f"folder {folder}", BAD, f"cannot be written to: {error.strerror}", "name another folder")
+        return
+    path = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(bytes(1 << 20))
+            os.fsync(file.fileno())
+        free = shutil.disk_usage(folder).free
+        yield Finding("space", GOOD, f"{capacity(free)} free in {folder.resolve()}")
+        yield _direct(path)
+        yield _engine(path, "io_uring", "the engine sync stands in for it, with one thread for each outstanding I/O")
+        yield _engine(path, "sync", "no file or drive can be measured; simulated ones can")
+    except OSError as error:
+        yield Finding(f"folder {folder}", BAD, error.strerror or str(error), "free some space or name another folder")
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _direct(path: Path) -> Finding:
+    try:
+        os.close(os.open(path, os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC))
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        return Finding(
+            "direct I/O",
+            LIMITED,
+            "the file system here has none: loads go through the page cache",
+            "test a file on ext4, xfs or btrfs",
+        )
+    return Finding("direct I/O", GOOD, "O_DIRECT works in the folder")
+
+
+def _engine(path: Path, engine: str, otherwise: str) -> Finding:
+    import sated
+
+    try:
+        with sated.open(str(path)) as drive:
+            workload = sated.Workload(op="randread", size="4k", depth=4)
+            result = sated.load(drive, workload, ios=64, engine=engine)
+    except sated.SatedError as error:
+        do = "see kernel.io_uring_disabled (sysctl) and the limits of a container" if engine == "io_uring" else ""
+        return Finding(engine, LIMITED if engine == "io_uring" else BAD, f"{error}; {otherwise}", do)
+    if result.totals.engine != engine:
+        return Finding(engine, LIMITED, f"{result.note}; {otherwise}", "see kernel.io_uring_disabled (sysctl)")
+    return Finding(engine, GOOD, f"{result.totals.ios} reads done")
+
+
+def _clock() -> Finding:
+    source = _read("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+    if source == "tsc":
+        return Finding("clock", GOOD, "the processor's time stamp counter")
+    return Finding(
+        "clock",
+        LIMITED,
+        f"the kernel uses {source or 'an unknown source'}, so each reading costs more",
+        "matters above some 500,000 IOPS; on a virtual machine it is the host's choice",
+    )
+
+
+def _governor() -> Finding:
+    files = Path("/sys/devices/system/cpu").glob("cpu*/cpufreq/scaling_governor")
+    governors = {text for file in files if (text := _read(file))}
+    cores = f"{len(os.sched_getaffinity(0))} processors"
+    if not governors:
+        return Finding("processor", GOOD, f"{cores}; frequency is not ours to see")
+    if governors == {"performance"}:
+        return Finding("processor", GOOD, f"{cores}, governor performance")
+    return Finding(
+        "processor",
+        LIMITED,
+        f"{cores}, governor {', '.join(sorted(governors))}: latencies hold some waking up",
+        "sudo cpupower frequency-set -g performance",
+    )
+
+
+def _rights() -> Finding:
+    if os.geteuid() == 0:
+        return Finding("rights", GOOD, "root: block devices can be read (this version writes to none)")
+    return Finding(
+        "rights",
+        GOOD,
+        "not root: block devices can be read where their file mode allows it (this version writes to none)",
+    )
+
+
+def _read(path: str | Path) -> str:
+    try:
+        return Path(path).read_text().strip()
+    except OSError:
+        return ""
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command("doctor", short_help="Look at what this machine can do.", epilog=epilog("sated doctor /mnt/test"))(
+        command(doctor)
+    )

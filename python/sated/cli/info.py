@@ -1,0 +1,79 @@
+"""`sated info`: what one drive is."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+
+from ._common import DRIVE, Json, capacity, command, emit, epilog, percent
+
+Uri = Annotated[str, typer.Argument(metavar="URI", help="PATH, serial:TEXT or sim:NAME[,key=value]...")]
+
+
+def info(uri: Uri, json: Json = False) -> None:
+    """Show what a drive is: identity, capacity, over-provisioning, and what stands against writing to it."""
+    import sated
+
+    with sated.open(uri) as drive:
+        identity = {**asdict(drive.identity), "simulated": drive.identity.simulated}
+        guard = drive.guard()
+        told: dict[str, Any] = {
+            "uri": uri,
+            "identity": identity,
+            "provisioning": asdict(drive.provisioning()),
+            "guard": {"safe": guard.safe, "reasons": [*guard.reasons], "scope": guard.scope},
+        }
+    if json:
+        emit(told)
+        return
+    for name, value in _lines(told):
+        print(f"{name:<18}{value}")
+
+
+def _lines(told: dict[str, Any]) -> list[tuple[str, str]]:
+    identity, provisioning, guard = told["identity"], told["provisioning"], told["guard"]
+    vendor, model = identity["vendor"], identity["model"]
+    whose = model if model.startswith(vendor) else f"{vendor} {model}"
+    lines = [
+        ("drive", whose or "-"),
+        ("serial", identity["serial"] or "-"),
+        ("firmware", identity["firmware"] or "-"),
+        ("path", identity["path"] or "-"),
+        ("transport", " ".join(part for part in (identity["transport"], identity["link"]) if part) or "-"),
+        ("capacity", _bytes(identity["capacity_bytes"])),
+    ]
+    if identity["native_capacity_bytes"] != identity["capacity_bytes"]:
+        removed = percent(provisioning["lba_removed"])
+        kind = "over-provisioning" if provisioning["purged_beyond"] else "address range only, not over-provisioning"
+        lines.append(("native capacity", _bytes(identity["native_capacity_bytes"])))
+        lines.append(("LBAs removed", f"{removed} ({kind})"))
+    if identity["raw_bytes"]:
+        lines.append(("flash", f"{_bytes(identity['raw_bytes'])} ({identity['raw_source']})"))
+        of_user, of_raw = percent(provisioning["op_of_user"]), percent(provisioning["op_of_raw"])
+        lines.append(("over-provisioning", f"{of_user} of the user's, {of_raw} of the flash"))
+    lines.append(
+        ("blocks", f"{identity['logical_block_bytes']} B logical, {identity['physical_block_bytes']} B physical")
+    )
+    if identity["scale"] > 1:
+        lines.append(("scale", f"1/{identity['scale']} of the blocks; capacities above are what can be addressed"))
+    if identity["token"] and not identity["simulated"]:
+        lines.append(("token", identity["token"]))
+    if identity["note"]:
+        lines.append(("note", identity["note"]))
+    lines.append(("writing", "allowed" if guard["safe"] else "refused"))
+    lines.extend(("", reason) for reason in guard["reasons"])
+    if guard["scope"]:
+        lines.append(("would touch", guard["scope"]))
+    return lines
+
+
+def _bytes(value: int) -> str:
+    return f"{capacity(value)} ({value:,} bytes)"
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command("info", short_help="Show what one drive is.", epilog=epilog("sated info sim:x210,lba=80%", DRIVE))(
+        command(info)
+    )

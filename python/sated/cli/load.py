@@ -1,0 +1,365 @@
+"""`sated load`: one load on one drive."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ._common import (
+    DRIVE,
+    NOT_STEADY,
+    OK,
+    PARTIAL,
+    STOPPED,
+    UNSAFE,
+    USAGE,
+    Confirm,
+    Create,
+    Ends,
+    Json,
+    command,
+    count,
+    duration,
+    emit,
+    epilog,
+    io_size,
+    latency,
+    latency_text,
+    number,
+    say,
+    table,
+    time_unit,
+)
+from ._line import Line
+from .info import Uri
+
+if TYPE_CHECKING:
+    from sated import Drive, Histogram, Job, Result, Workload
+
+PERCENTILES = (50.0, 99.0, 99.9, 99.99)
+
+_Op = Annotated[str | None, typer.Option(metavar="OP", help="read, write, trim; randread, randwrite, randtrim.")]
+_Access = Annotated[str | None, typer.Option(metavar="ORDER", help="random (uniform, with replacement) or sequential.")]
+_Read = Annotated[str | None, typer.Option(metavar="SHARE", help="Share of reads: 2/3, 0.7 or 70%.")]
+_Write = Annotated[str | None, typer.Option(metavar="SHARE", help="Share of writes.")]
+_Trim = Annotated[str | None, typer.Option(metavar="SHARE", help="Share of trims.")]
+_Size = Annotated[
+    str | None, typer.Option(metavar="SIZE", help="I/O size: 4k, 128k, 1m (powers of 1024). [default: 4k]")
+]
+_Sizes = Annotated[str | None, typer.Option(metavar="MIX", help="Mix of I/O sizes by share: 512:10,4k:90.")]
+_Threads = Annotated[int, typer.Option(help="Threads.")]
+_Depth = Annotated[int, typer.Option(help="Outstanding I/Os of each thread.")]
+_Offset = Annotated[str | None, typer.Option(metavar="BYTES", help="Where the range begins, such as 1GiB.")]
+_Length = Annotated[
+    str | None, typer.Option(metavar="BYTES", help="Length of the range, such as 10GB. [default: to the end]")
+]
+_Data = Annotated[str, typer.Option(metavar="WHAT", help="What is written: random or zeros.")]
+_Seconds = Annotated[float | None, typer.Option(help="End after so many (reported) seconds.")]
+_Ios = Annotated[int | None, typer.Option(help="End after so many I/Os.")]
+_Bytes = Annotated[str | None, typer.Option("--bytes", metavar="BYTES", help="End after so many bytes, such as 10GB.")]
+_Until = Annotated[str | None, typer.Option(metavar="RULE", help="End when steady by this rule: pts or range-20.")]
+_Interval = Annotated[float, typer.Option(help="Seconds of a row.")]
+_Ramp = Annotated[float, typer.Option(help="Seconds before the measured phase, which do not count.")]
+_CheckEvery = Annotated[float, typer.Option(help="Seconds between the checks of --until.")]
+_RoundEvery = Annotated[float, typer.Option(help="Seconds between the rounds of --until.")]
+_Seed = Annotated[int, typer.Option(help="Seed of all random draws.")]
+_Engine = Annotated[str, typer.Option(metavar="NAME", help="auto, io_uring or sync.")]
+_Out = Annotated[Path | None, typer.Option(metavar="FILE.parquet", help="Write the rows of the intervals there.")]
+
+
+def load(
+    uri: Uri,
+    op: _Op = None,
+    access: _Access = None,
+    read: _Read = None,
+    write: _Write = None,
+    trim: _Trim = None,
+    size: _Size = None,
+    sizes: _Sizes = None,
+    threads: _Threads = 1,
+    depth: _Depth = 1,
+    offset: _Offset = None,
+    length: _Length = None,
+    data: _Data = "random",
+    seconds: _Seconds = None,
+    ios: _Ios = None,
+    bytes_: _Bytes = None,
+    until: _Until = None,
+    interval: _Interval = 1.0,
+    ramp: _Ramp = 0.0,
+    check_every: _CheckEvery = 60.0,
+    round_every: _RoundEvery = 1800.0,
+    seed: _Seed = 0,
+    engine: _Engine = "auto",
+    confirm: Confirm = None,
+    create: Create = None,
+    out: _Out = None,
+    json: Json = False,
+) -> int:
+    """Run one load and print what came of it: per operation and size, and pooled.
+
+    Without --op or a share it reads at random. It ends at the first limit that is reached, or at Ctrl-C, and then
+    prints what there is. Seconds on a simulated drive are those that it reports, not those of the wall.
+    """
+    import sated
+
+    if seconds is None and ios is None and bytes_ is None and until is None:
+        raise Ends("the load has no end: give --seconds, --ios, --bytes or --until", USAGE)
+    workload = sated.Workload(
+        op=op,
+        access=access,
+        read=read,
+        write=write,
+        trim=trim,
+        size=size,
+        sizes=None if sizes is None else _mix(sizes),
+        threads=threads,
+        depth=depth,
+        offset=offset,
+        length=length,
+        data=data,
+    )
+    if out is not None:
+        _check_writable(out)
+    with sated.open(uri, create=create) as drive:
+        job = sated.start(
+            drive,
+            workload,
+            seconds=seconds,
+            ios=ios,
+            bytes=bytes_,
+            until=until,
+            interval=interval,
+            ramp=ramp,
+            check_every=check_every,
+            round_every=round_every,
+            seed=seed,
+            engine=engine,
+            confirm=confirm,
+        )
+        failure: sated.SatedError | None = None
+        try:
+            result = _wait(job, json=json)
+        except sated.SatedError as error:
+            # What was measured until then is worth as much as the reason why it ended.
+            failure, result = error, error.result  # type: ignore[attr-defined]
+        told = describe(drive, workload, result)
+    if json:
+        emit(told)
+    else:
+        _print(told)
+    if out is not None:
+        _write_rows(out, result)
+        if not json:
+            print(f"rows: {out}")
+    if failure is not None:
+        raise failure
+    return _exit_code(told)
+
+
+def _mix(text: str) -> dict[str, float]:
+    """512:10,4k:90 as sizes and shares."""
+    mix: dict[str, float] = {}
+    for part in text.split(","):
+        size, colon, share = part.strip().partition(":")
+        try:
+            mix[size] = float(share)
+        except ValueError:
+            colon = ""
+        if not colon or not size:
+            raise Ends(f'"{part}" in --sizes is not SIZE:SHARE: write it as in 512:10,4k:90', USAGE)
+    return mix
+
+
+def _wait(job: Job, *, json: bool) -> Result:
+    """Shows the live line until the load has ended. The first Ctrl-C stops it, the second gives up."""
+    with Line(quiet=json) as line:
+        try:
+            while not job.wait(0.1):
+                line.show(_progress(job))
+        except KeyboardInterrupt:
+            job.stop()
+            line.keep("stopping: waiting for the outstanding I/Os")
+            while not job.wait(0.1):
+                pass
+    return job.result()
+
+
+def _progress(job: Job) -> str:
+    now = job.progress
+    parts = [
+        f"{now.phase} {duration(now.t_s)}",
+        f"{count(now.iops)} IOPS",
+        f"p99 {latency_text(now.lat_p99_ns)}",
+        f"{count(now.ios)} I/Os",
+    ]
+    if now.errors:
+        parts.append(f"{count(now.errors)} errors")
+    return "  ".join(parts)
+
+
+def describe(drive: Drive, workload: Workload, result: Result) -> dict[str, Any]:
+    """A result as plain values: what --json prints and the table is made from."""
+    totals = result.totals
+    verdict = result.verdict
+    return {
+        "uri": drive.uri,
+        "model": drive.identity.model,
+        "simulated": drive.identity.simulated,
+        "scale": drive.identity.scale,
+        "workload": workload.as_dict(),
+        "pooled": {
+            "ios": totals.ios,
+            "bytes": totals.bytes,
+            "errors": totals.errors,
+            "duration_s": totals.duration_s,
+            **_figures(totals),
+            **_percentiles(result.histogram()),
+            "queue_mean": totals.queue_mean,
+            "engine": totals.engine,
+            "batch_mean": totals.batch_mean,
+            "batch_max": totals.batch_max,
+        },
+        "classes": [
+            {
+                "op": each.op,
+                "size": each.size,
+                "ios": each.ios,
+                "bytes": each.bytes,
+                "errors": each.errors,
+                **_figures(each),
+                **_percentiles(_class_histogram(result, each.op, each.size)),
+                "queue_mean": each.queue_mean,
+            }
+            for each in totals.members
+        ],
+        "verdict": None
+        if verdict is None
+        else {
+            "steady": verdict.steady,
+            "reason": verdict.reason,
+            "range": verdict.range,
+            "slope": verdict.slope,
+            "mean": verdict.mean,
+            "rounds": verdict.rounds,
+            "text": verdict.text,
+        },
+        "interrupted": result.interrupted,
+        "host_bound": result.host_bound,
+        "note": result.note,
+    }
+
+
+def _figures(total: Any) -> dict[str, Any]:
+    names = ("iops", "bytes_per_s", "lat_mean_ns", "lat_min_ns", "lat_max_ns", "lat_stddev_ns")
+    return {name: getattr(total, name) for name in names}
+
+
+def _percentiles(histogram: Histogram) -> dict[str, Any]:
+    """None where fewer than one I/O lies beyond, as in the rows."""
+    beyond = {p: histogram.count * (100 - p) / 100 for p in PERCENTILES}
+    return {
+        f"lat_p{f'{p:g}'.replace('.', '')}_ns": histogram.percentile(p) if beyond[p] >= 1 - 1e-9 else None
+        for p in PERCENTILES
+    }
+
+
+def _class_histogram(result: Result, op: str, size: int) -> Histogram:
+    """The latencies of one class in the measured phase, merged from the histograms of the load."""
+    import sated
+
+    merged = sated.Histogram()
+    for row in result.histograms.to_pylist():
+        if row["phase"] == "measured" and row["op"] == op and row["size"] == size:
+            merged.merge(sated.Histogram.from_buckets(row["bucket_low_ns"], row["count"]))
+    return merged
+
+
+def _print(told: dict[str, Any]) -> None:
+    pooled, classes = told["pooled"], told["classes"]
+    rows = [(f"{each['op']} {io_size(each['size'])}", each) for each in classes]
+    if len(rows) != 1:
+        rows.append(("pooled", pooled))
+    unit = time_unit([each["lat_mean_ns"] for _, each in rows])
+    head = ("", "IOPS", "MB/s", f"mean {unit[1]}", "p50", "p99", "p99.9", "p99.99", "max", "n", "outstanding")
+    print(
+        table(
+            head,
+            [
+                (
+                    name,
+                    count(each["iops"]),
+                    number(each["bytes_per_s"] / 1e6),
+                    *(
+                        latency(each[key], unit)
+                        for key in (
+                            "lat_mean_ns",
+                            "lat_p50_ns",
+                            "lat_p99_ns",
+                            "lat_p999_ns",
+                            "lat_p9999_ns",
+                            "lat_max_ns",
+                        )
+                    ),
+                    count(each["ios"]),
+                    number(each["queue_mean"], 2),
+                )
+                for name, each in rows
+            ],
+        )
+    )
+    print(f"{number(pooled['duration_s'], 3)} s of I/O, engine {pooled['engine']}; latencies are host-observed", end="")
+    print(f"; the drive is 1/{told['scale']} of a real one" if told["scale"] > 1 else "")
+    if pooled["errors"]:
+        print(f"{count(pooled['errors'])} I/Os failed")
+    if told["host_bound"]:
+        print("host-bound: fewer I/Os were outstanding than asked for, so the host, not the drive, set the pace")
+    if told["verdict"] is not None:
+        verdict = told["verdict"]
+        print(verdict["text"] if verdict["reason"] in ("yes", "range", "slope") else f"not steady: {verdict['text']}")
+    if told["interrupted"]:
+        print("stopped before its end")
+    if told["note"]:
+        print(told["note"])
+
+
+def _exit_code(told: dict[str, Any]) -> int:
+    if told["interrupted"]:
+        return STOPPED
+    if told["pooled"]["errors"]:
+        return DRIVE
+    if told["verdict"] is not None and not told["verdict"]["steady"]:
+        return NOT_STEADY
+    return OK
+
+
+def _check_writable(out: Path) -> None:
+    """Finds out before the load, not after it, that its rows would have nowhere to go."""
+    if out.suffix != ".parquet":
+        raise Ends(f"--out {out}: the rows are written as Parquet, so name a file that ends in .parquet", USAGE)
+    if not out.parent.is_dir():
+        raise Ends(f"--out {out}: there is no folder {out.parent}; make it first", USAGE)
+
+
+def _write_rows(out: Path, result: Result) -> None:
+    import pyarrow.parquet
+
+    beside = out.with_name(out.name + ".part")
+    try:
+        pyarrow.parquet.write_table(result.table, beside)
+        beside.replace(out)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        say(f"--out {out}: {error.strerror or error}; the result above is complete, its rows are not kept")
+        raise typer.Exit(PARTIAL) from None
+
+
+def add_to(app: typer.Typer) -> None:
+    example = "sated load sim:x210,scale=1/64 --op randwrite --size 4k --depth 32 --seconds 10"
+    app.command(
+        "load",
+        short_help="Run one load on one drive.",
+        epilog=epilog(example, UNSAFE, DRIVE, NOT_STEADY, STOPPED, PARTIAL),
+    )(command(load))

@@ -1,0 +1,103 @@
+"""What the documents say is what the software does."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+README = (ROOT / "README.md").read_text()
+
+
+def blocks(text: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+
+
+def test_the_generated_reference_is_current(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, ROOT / "docs/generate.py", tmp_path], check=True, timeout=60)
+    written = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    kept = {path.name: path.read_text() for path in (ROOT / "docs/reference").iterdir()}
+    stale = {name for name in kept.keys() | written.keys() if kept.get(name) != written.get(name)}
+    assert not stale, "run `make docs` and commit what it writes"
+
+
+def test_every_public_function_is_in_the_reference() -> None:
+    declared = set()
+    for header in (ROOT / "include/sated").glob("*.h"):
+        declared |= set(re.findall(r"\b(sated_\w+)\(", re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.DOTALL)))
+    reference = (ROOT / "docs/reference/c-api.md").read_text()
+    assert len(declared) > 50
+    assert not {name for name in declared if f"{name}(" not in reference}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)#\s]+)", page.read_text())
+    missing = [target for target in targets if "://" not in target and not (page.parent / target).exists()]
+    assert not missing
+
+
+def test_the_readme_python_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    (block,) = blocks(README, "python")
+    assert len(block.splitlines()) <= 8
+    exec(compile(block, "README.md", "exec"), {})
+    told = capsys.readouterr().out
+    assert re.search(r"^[\d,]+ IOPS, p99 [\d.]+ ms$", told, re.MULTILINE) and "write amplification" in told
+
+
+def test_the_readme_c_compiles(tmp_path: Path) -> None:
+    (block,) = blocks(README, "c")
+    assert len(block.splitlines()) <= 8
+    declarations = (
+        "struct sated_drive *drive; struct sated_load *load; struct sated_workload workload; "
+        "struct sated_load_options options; struct sated_row rows[64];"
+    )
+    source = tmp_path / "readme.c"
+    source.write_text(f"#include <sated/sated.h>\nint main(void)\n{{\n{declarations}\n{block}return 0;\n}}\n")
+    flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{ROOT / 'include'}"]
+    subprocess.run(["gcc", *flags, source], check=True)
+
+
+def test_plans_in_the_documents_are_valid(tmp_path: Path) -> None:
+    from sated.methods import plan
+
+    found = blocks((ROOT / "docs/howto/write-a-plan.md").read_text(), "toml")
+    assert found
+    for number, text in enumerate(found):
+        path = tmp_path / f"{number}.toml"
+        path.write_text(text)
+        assert plan.load(path).steps
+
+
+def test_every_package_that_is_needed_is_pinned() -> None:
+    """`make` installs constraints.txt and nothing else, so what pyproject.toml asks for has to be in it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    wanted = [*project["build-system"]["requires"], *project["project"]["dependencies"]]
+    for extra in project["project"]["optional-dependencies"].values():
+        wanted += extra
+    pinned = {
+        re.split(r"==", line)[0].lower().replace("_", "-")
+        for line in (ROOT / "constraints.txt").read_text().splitlines()
+        if not line.startswith("#")
+    }
+    names = {re.split(r"[><=!\[;]", each)[0].strip().lower().replace("_", "-") for each in wanted} - {"sated"}
+    assert names <= pinned
+
+
+def test_generate_knows_every_command() -> None:
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs/generate.py")
+    assert spec is not None and spec.loader is not None
+    generate = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(generate)
+    from sated.cli import app, sim
+
+    top = {command.name for command in app.registered_commands} | {group.name for group in app.registered_groups}
+    sub = {("sim", command.name) for command in sim.app.registered_commands}
+    assert set(generate._commands()) == {(), *((name,) for name in top), *sub}
