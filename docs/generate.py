@@ -113,25 +113,28 @@ MEANING = {
     "outstanding": "threads x depth of each cell",
     "write_percent": "share of writes of each cell",
     "within": "until a minute is so near to the one before",
-    "at_most": "reported seconds at most",
+    "at_most": "reported seconds at most, in whole minutes",
 }
 
 
 def plan_keys() -> str:
     """The tables of a plan file."""
-    from sated.methods import plan
+    from sated.methods import _tables, plan
 
     parts = [
         "# Plan files\n\n" + NOTE,
         "A plan is a TOML file: keys at the top, then one `[[step]]` after the other. An unknown key, a wrong type or "
         "a combination without meaning is refused with file and line. Built-in plans: "
         + ", ".join(f"`{name}`" for name in plan.names())
-        + ".\n",
-        _keys("At the top", plan.PlanTable, ""),
+        + ".\n\nSteps run in their order, but for the cells (`measure`, `sweep`): those between two other "
+        "steps are run together, first the ones that write, then those that only read; random before sequential; many "
+        "outstanding I/Os before few. Each so disturbs the next one least. A step of another kind parts two groups. "
+        "Sizes and ranges are checked against the drive before the first step.\n",
+        _keys("At the top", _tables.PlanTable, ""),
     ]
-    parts.extend(_keys(f'kind = "{kind}"', model, kind) for kind, model in plan._KINDS.items())
-    parts.extend(_keys(f'kind = "sweep", over = "{over}"', model, "sweep") for over, model in plan._SWEEPS.items())
-    parts.append(_keys("settle = { ... }", plan.SettleTable, ""))
+    parts.extend(_keys(f'kind = "{kind}"', model, kind) for kind, model in _tables.KINDS.items())
+    parts.extend(_keys(f'kind = "sweep", over = "{over}"', model, "sweep") for over, model in _tables.SWEEPS.items())
+    parts.append(_keys("settle = { ... }", _tables.SettleTable, ""))
     for name in plan.names():
         text = (ROOT / "python/sated/methods/plans" / f"{name}.toml").read_text().strip()
         parts.append(f"\n## The plan `{name}`\n\n```toml\n{text}\n```\n")
@@ -181,7 +184,7 @@ def _shown(value: Any) -> str:
 RUN_FILES = """\
 ```
 runs/NAME/
-  run.json                schema, plan with its steps, seed, drive before and after, host, versions
+  run.json                schema, plan with its steps, seed, URI, drive before and after, settings, host, versions
   journal.jsonl           one line per event, synced: begun, started, finished, failed, interrupted, resumed, complete
   drive.sim, drive.sim.1  the last two states of a simulated drive, each named by its checksum in the journal
   steps/ID/live.arrows    the rows of a step while it runs: an Arrow stream, of which a torn last batch is left out
@@ -190,6 +193,9 @@ runs/NAME/
   tables/*.parquet        at the end of the run, the rows of all steps in one file per table
   report.html
 ```
+
+`settings` in run.json holds what the run has changed about the drive, as it was, as it was set, and as it was restored
+at the end; without `restored` the run has not come that far, and the drive is as it was set.
 
 `t_s` is reported time: seconds since the load began, at which the row's interval ends. All else is what was really
 done: `duration_s` is the drive's own time, and `ios / duration_s` the rate at any scale. `phase` is `ramp`, `settle`,

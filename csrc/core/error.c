@@ -8,23 +8,74 @@
 
 static _Thread_local struct sated_detail last;
 
-/* What a drive or a file system may answer; glibc's own table is younger than the C libraries we build on. */
-#define E(name) \
+/* What a drive or a file system may answer. The C library's own texts follow the locale, and its names are younger than
+ * the C libraries that we build on. */
+#define E(name, text) \
     { \
-        name, #name \
+        name, #name, text \
     }
 static const struct {
     int code;
-    const char *name;
+    const char *name, *text;
 } errnos[] = {
-    E(EPERM),     E(ENOENT),    E(EINTR),   E(EIO),     E(ENXIO),     E(E2BIG),     E(EBADF),        E(EAGAIN),
-    E(ENOMEM),    E(EACCES),    E(EFAULT),  E(ENOTBLK), E(EBUSY),     E(EEXIST),    E(EXDEV),        E(ENODEV),
-    E(ENOTDIR),   E(EISDIR),    E(EINVAL),  E(ENFILE),  E(EMFILE),    E(ENOTTY),    E(ETXTBSY),      E(EFBIG),
-    E(ENOSPC),    E(ESPIPE),    E(EROFS),   E(EPIPE),   E(ERANGE),    E(EDEADLK),   E(ENAMETOOLONG), E(ENOLCK),
-    E(ENOSYS),    E(ELOOP),     E(ENODATA), E(ETIME),   E(EREMOTEIO), E(EOVERFLOW), E(EILSEQ),       E(EOPNOTSUPP),
-    E(ETIMEDOUT), E(ECANCELED), E(ESTALE),  E(EDQUOT),  E(ENOMEDIUM), E(EPROTO),    E(ENOLINK),      E(EBADE),
+    E(EPERM, "Operation not permitted"),
+    E(ENOENT, "No such file or directory"),
+    E(EINTR, "Interrupted system call"),
+    E(EIO, "Input/output error"),
+    E(ENXIO, "No such device or address"),
+    E(E2BIG, "Argument list too long"),
+    E(EBADF, "Bad file descriptor"),
+    E(EAGAIN, "Resource temporarily unavailable"),
+    E(ENOMEM, "Cannot allocate memory"),
+    E(EACCES, "Permission denied"),
+    E(EFAULT, "Bad address"),
+    E(ENOTBLK, "Block device required"),
+    E(EBUSY, "Device or resource busy"),
+    E(EEXIST, "File exists"),
+    E(EXDEV, "Invalid cross-device link"),
+    E(ENODEV, "No such device"),
+    E(ENOTDIR, "Not a directory"),
+    E(EISDIR, "Is a directory"),
+    E(EINVAL, "Invalid argument"),
+    E(ENFILE, "Too many open files in system"),
+    E(EMFILE, "Too many open files"),
+    E(ENOTTY, "Inappropriate ioctl for device"),
+    E(ETXTBSY, "Text file busy"),
+    E(EFBIG, "File too large"),
+    E(ENOSPC, "No space left on device"),
+    E(ESPIPE, "Illegal seek"),
+    E(EROFS, "Read-only file system"),
+    E(EPIPE, "Broken pipe"),
+    E(ERANGE, "Numerical result out of range"),
+    E(EDEADLK, "Resource deadlock avoided"),
+    E(ENAMETOOLONG, "File name too long"),
+    E(ENOLCK, "No locks available"),
+    E(ENOSYS, "Function not implemented"),
+    E(ELOOP, "Too many levels of symbolic links"),
+    E(ENODATA, "No data available"),
+    E(ETIME, "Timer expired"),
+    E(EREMOTEIO, "Remote I/O error"),
+    E(EOVERFLOW, "Value too large for defined data type"),
+    E(EILSEQ, "Invalid or incomplete multibyte or wide character"),
+    E(EOPNOTSUPP, "Operation not supported"),
+    E(ETIMEDOUT, "Connection timed out"),
+    E(ECANCELED, "Operation canceled"),
+    E(ESTALE, "Stale file handle"),
+    E(EDQUOT, "Disk quota exceeded"),
+    E(ENOMEDIUM, "No medium found"),
+    E(EPROTO, "Protocol error"),
+    E(ENOLINK, "Link has been severed"),
+    E(EBADE, "Invalid exchange"),
 };
 #undef E
+
+const char *error_text(int error)
+{
+    for (size_t i = 0; i < sizeof errnos / sizeof *errnos; i++)
+        if (errnos[i].code == error)
+            return errnos[i].text;
+    return "an error without a name";
+}
 
 int error_set(int code, enum sated_layer layer, const char *format, ...)
 {

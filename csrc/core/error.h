@@ -9,6 +9,9 @@
  * which object, with which number, and what to do next. */
 int error_set(int code, enum sated_layer layer, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* What an errno means, in English whatever the locale is, such as "No space left on device". Return: a static string. */
+const char *error_text(int error);
+
 /* Puts a detail that another thread left (a job's own) into the calling thread's. Returns its code. */
 int error_copy(const struct sated_detail *from);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/size.h"
 
 static void forget(struct sated_histogram *h)
 {
@@ -55,6 +56,8 @@ void sated_histogram_record(struct sated_histogram *h, uint64_t value, uint64_t 
 {
     if (!count)
         return;
+    if (value > INT64_MAX)
+        value = INT64_MAX; /* percentiles are signed, -1 being none */
     histogram_record(h, value);
     uint64_t more = count - 1;
     h->counts[histogram_bucket(value)] += more;
@@ -114,18 +117,26 @@ double sated_histogram_stddev(const struct sated_histogram *h)
     return variance > 0 ? sqrt(variance) : 0;
 }
 
-/* The value that stands for the rank-th smallest, rank from 1. */
-static uint64_t at_rank(const struct sated_histogram *h, uint64_t rank)
+/* The bucket that holds the rank-th smallest value, rank from 1 to the count. */
+static uint32_t bucket_of_rank(const struct sated_histogram *h, uint64_t rank)
 {
-    uint64_t seen = 0;
-    for (uint32_t b = h->first; b <= h->last; b++) {
-        seen += h->counts[b];
-        if (seen >= rank) {
-            uint64_t v = histogram_high(b);
-            return v < h->min ? h->min : v > h->max ? h->max : v;
-        }
-    }
-    return h->max;
+    uint32_t b = h->first;
+    for (uint64_t seen = h->counts[b]; seen < rank && b < h->last; seen += h->counts[b])
+        b++;
+    return b;
+}
+
+/* The greatest and the least that the rank-th smallest value can have been. */
+static int64_t most_at_rank(const struct sated_histogram *h, uint64_t rank)
+{
+    uint64_t v = histogram_high(bucket_of_rank(h, rank));
+    return (int64_t)(v > h->max ? h->max : v);
+}
+
+static int64_t least_at_rank(const struct sated_histogram *h, uint64_t rank)
+{
+    uint64_t v = histogram_low(bucket_of_rank(h, rank));
+    return (int64_t)(v < h->min ? h->min : v);
 }
 
 /* ceil(p n / 100) by nearest rank. The product is rounded where it lies within an ulp of an integer, so that 99.9 % of
@@ -143,7 +154,7 @@ int64_t sated_histogram_percentile(const struct sated_histogram *h, double perce
 {
     if (!h->count || !(percent >= 0 && percent <= 100))
         return -1;
-    return (int64_t)at_rank(h, rank_of(percent, h->count));
+    return most_at_rank(h, rank_of(percent, h->count));
 }
 
 /* log of k! by Stirling's series, exact to 1e-10 from 10 on; smaller ones are multiplied out. */
@@ -199,23 +210,27 @@ static uint64_t binomial_quantile(double p, uint64_t n, double q)
 int sated_histogram_percentile_interval(const struct sated_histogram *h, double percent, double confidence,
                                         int64_t *low, int64_t *high)
 {
+    char number[SIZE_NUMBER], other[SIZE_NUMBER];
     *low = *high = -1;
+    size_print_number(number, sizeof number, percent, 6);
+    size_print_number(other, sizeof other, confidence, 6);
     if (!(percent > 0 && percent < 100))
         return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
-                         "an interval of the %g th percentile: give a percentage between 0 and 100", percent);
+                         "an interval of the %s th percentile: give a percentage between 0 and 100", number);
     if (!(confidence > 0 && confidence < 1))
         return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
-                         "confidence %g: give a fraction between 0 and 1, such as 0.95", confidence);
+                         "confidence %s: give a fraction between 0 and 1, such as 0.95", other);
     /* Order statistics r < s cover the quantile with probability P(r <= X <= s - 1), X ~ Binomial(n, q). */
     double q = percent / 100, tail = (1 - confidence) / 2;
     uint64_t n = h->count;
     uint64_t r = n ? binomial_quantile(tail, n, q) : 0, s = n ? binomial_quantile(1 - tail, n, q) + 1 : 1;
     if (r < 1 || s > n)
-        return error_set(SATED_STATE, SATED_LAYER_ARGUMENT,
-                         "%llu values are too few for a %g %% interval of the %g th percentile: measure longer",
-                         (unsigned long long)n, confidence * 100, percent);
-    *low = (int64_t)at_rank(h, r);
-    *high = (int64_t)at_rank(h, s);
+        return error_set(
+            SATED_STATE, SATED_LAYER_ARGUMENT,
+            "%llu values are too few for an interval of the %s th percentile with confidence %s: measure longer",
+            (unsigned long long)n, number, other);
+    *low = least_at_rank(h, r);
+    *high = most_at_rank(h, s);
     return 0;
 }
 

@@ -67,30 +67,12 @@ int params_get_string(const struct params *p, const char *path, const char **out
     return rc;
 }
 
-int params_get_whole(const struct params *p, const char *path, int64_t *out)
-{
-    const struct params_entry *e;
-    int rc = look_up(p, path, PARAMS_WHOLE, PARAMS_WHOLE, &e);
-    if (rc == 1)
-        *out = e->whole;
-    return rc;
-}
-
 int params_get_number(const struct params *p, const char *path, double *out)
 {
     const struct params_entry *e;
     int rc = look_up(p, path, PARAMS_NUMBER, PARAMS_WHOLE, &e);
     if (rc == 1)
         *out = e->kind == PARAMS_WHOLE ? (double)e->whole : e->number;
-    return rc;
-}
-
-int params_get_bool(const struct params *p, const char *path, bool *out)
-{
-    const struct params_entry *e;
-    int rc = look_up(p, path, PARAMS_BOOL, PARAMS_BOOL, &e);
-    if (rc == 1)
-        *out = e->whole != 0;
     return rc;
 }
 

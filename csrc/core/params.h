@@ -16,9 +16,7 @@ void params_free(struct params *p);
 
 /* Look up by dotted path, such as "flash.program_us.value". Return: 1 found, 0 absent, SATED_PARSE for a wrong type. */
 int params_get_string(const struct params *p, const char *path, const char **out);
-int params_get_whole(const struct params *p, const char *path, int64_t *out);
 int params_get_number(const struct params *p, const char *path, double *out); /* integers too */
-int params_get_bool(const struct params *p, const char *path, bool *out);
 /* Arrays of numbers; out may be NULL. *n receives the length. */
 int params_get_numbers(const struct params *p, const char *path, double *out, size_t cap, size_t *n);
 /* Visits every leaf in order: path, line. */

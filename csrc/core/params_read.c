@@ -413,10 +413,7 @@ static int read_value(struct parser *p, char *path, size_t len, bool inside)
     } else if (*p->at == '[') {
         rc = read_array(p, path, len);
     } else if (word(p, "true") || word(p, "false")) {
-        bool yes = p->at[-1] == 'e' && p->at[-2] == 'u';
-        rc = add(p, path, PARAMS_BOOL, &index);
-        if (!rc)
-            p->out->entries[index].whole = yes;
+        rc = add(p, path, PARAMS_BOOL, &index); /* no parameter is one, so which it is is not kept */
     } else {
         rc = read_number(p, path);
     }

@@ -100,10 +100,8 @@ int size_parse_share(const char *what, const char *text, double *out)
     struct decimal a, b;
     if (decimal_parse(text, &a)) {
         double value = decimal_value(&a);
-        if (!*a.rest) {
-            *out = value;
-            return 0;
-        }
+        if (!*a.rest || *a.rest == 'e' || *a.rest == 'E')
+            return size_parse_number(what, text, out);
         if (!strcmp(a.rest, "%")) {
             *out = value / 100;
             return 0;
@@ -203,6 +201,34 @@ int size_parse_capacity(const char *text, uint64_t whole_bytes, uint64_t *bytes)
     }
     return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
                      "capacity \"%s\" has no known unit: write it like 256GB, 1GiB or 80%%", text);
+}
+
+/* The locale's radix is all that can stand in a printed number beside these; it may have several bytes. */
+static void put_point(char *text)
+{
+    size_t at = strspn(text, "0123456789+-"), rest = at;
+    if (at == 0 || !text[at] || strchr("einfa", text[at]))
+        return;
+    while (text[rest] && !digit(text[rest]))
+        rest++;
+    text[at] = '.';
+    memmove(text + at + 1, text + rest, strlen(text + rest) + 1);
+}
+
+void size_print_number(char *out, size_t room, double value, int digits)
+{
+    snprintf(out, room, "%.*g", digits, value);
+    put_point(out);
+}
+
+void size_print_fixed(char *out, size_t room, double value, int decimals)
+{
+    if (!(fabs(value) < 1e15)) {
+        size_print_number(out, room, value, 15);
+        return;
+    }
+    snprintf(out, room, "%.*f", decimals, value);
+    put_point(out);
 }
 
 /* Damerau's distance without transposition of more than neighbours, two rows of at most 64. */

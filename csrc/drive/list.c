@@ -61,6 +61,6 @@ int sated_drive_list(struct sated_identity *out, size_t cap)
         return error_set(SATED_UNSUPPORTED, SATED_LAYER_DRIVE,
                          "/sys/block: cannot be read: %s; mount sysfs to see this machine's drives (files and sim: "
                          "drives need none)",
-                         strerror(-rc));
+                         error_text(-rc));
     return (int)l.n;
 }

@@ -26,6 +26,10 @@ int sated_provision_get(struct sated_drive *d, struct sated_provision *out)
 {
     const struct sated_identity *id = &d->identity;
     memset(out, 0, sizeof *out);
+    if (d->kind == HANDLE_SIMULATED && d->load)
+        return error_set(SATED_STATE, SATED_LAYER_DRIVE,
+                         "%s: what it holds cannot be looked at while a load runs on it; wait for the load first",
+                         d->path);
     out->accessible_bytes = id->capacity_bytes;
     out->native_bytes = id->native_capacity_bytes;
     out->method = SATED_PROVISION_LBA;

@@ -2,7 +2,6 @@
 /* From what was counted to what is handed over: rows, environment, histogram records, totals, progress. */
 #include "load/job.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +9,6 @@
 #include "core/error.h"
 #include "sim/sim.h"
 #include "transport/handle.h"
-
-size_t collect_spill_bytes = (size_t)64 << 20;
 
 /* The four percentiles of a row in one pass: nearest rank, clamped to [min, max]; -1 where fewer than one value lies
  * beyond, n (1 - q) < 1. */
@@ -125,35 +122,27 @@ static struct stored *store(const struct member *m, const struct sheet *span, ui
     return s;
 }
 
-static void no_memory(struct sated_load *l)
-{
-    error_set(-ENOMEM, SATED_LAYER_NONE, "no memory for the rows of a load; take them more often");
-    load_failed(l);
-}
-
 /* Histogram records of the span, which then begins anew. */
 static void flush_span(struct member *m, int64_t t_ns)
 {
     struct sated_load *l = m->load;
     struct sheet *span = m->span;
     bool lost = false;
-    for (uint32_t i = 0; i < span->classes; i++) {
+    for (uint32_t i = 0; i < span->classes && !(l->options.without & SATED_WITHOUT_HISTOGRAMS); i++) {
         if (!span->tally[i].latency->count)
             continue;
         struct stored *s = store(m, span, i, t_ns);
         pthread_mutex_lock(&l->lock);
-        if (s && l->histograms_use.unwanted) {
-            free(s);
-        } else if (s && ring_put(&l->histograms, &s)) {
-            l->histogram_bytes += stored_bytes(s);
-        } else {
-            free(s);
-            lost = true;
-        }
+        bool kept = s && outbox_put(&l->histograms, &s);
         pthread_mutex_unlock(&l->lock);
+        if (!kept)
+            free(s);
+        lost |= !kept;
     }
-    if (lost)
-        no_memory(l);
+    if (lost) {
+        load_no_memory();
+        load_failed(l);
+    }
     if (span->phase == SATED_MEASURED)
         sheet_merge(m->total, span);
     sheet_reset(span);
@@ -175,26 +164,6 @@ static int64_t pooled_p99(struct member *m, const struct sheet *s)
         sated_histogram_merge(l->pooled, s->tally[i].latency);
     row_percentiles(l->pooled, percentiles);
     return percentiles[1];
-}
-
-bool collect_waits(const struct sated_load *l, size_t bytes)
-{
-    return ring_bytes(&l->rows) > bytes || ring_bytes(&l->environment) > bytes || l->histogram_bytes > bytes;
-}
-
-void collect_drop_environment(struct sated_load *l)
-{
-    l->environment_use.unwanted = true;
-    ring_free(&l->environment);
-}
-
-void collect_drop_histograms(struct sated_load *l)
-{
-    struct stored *s;
-    l->histograms_use.unwanted = true;
-    while (ring_take(&l->histograms, &s, 1))
-        free(s);
-    l->histogram_bytes = 0;
 }
 
 void collect_sheet(struct member *m, const struct sheet *s)
@@ -227,9 +196,9 @@ void collect_sheet(struct member *m, const struct sheet *s)
         m->rows_k = s->k;
 
     pthread_mutex_lock(&l->lock);
-    bool kept = l->environment_use.unwanted || ring_put(&l->environment, &e);
+    bool kept = l->options.without & SATED_WITHOUT_ENVIRONMENT || outbox_put(&l->environment, &e);
     for (uint32_t i = 0; kept && i < s->classes; i++)
-        kept = ring_put(&l->rows, &rows[i]);
+        kept = outbox_put(&l->rows, &rows[i]);
     struct sated_progress *p = &l->progress;
     p->t_ns = e.t_ns;
     p->phase = s->phase;
@@ -240,18 +209,20 @@ void collect_sheet(struct member *m, const struct sheet *s)
     p->iops = 0;
     for (uint32_t i = 0; i < l->n; i++)
         p->iops += l->members[i].iops;
-    bool spilled = l->engine != SATED_ENGINE_SIMULATED &&
-                   ring_bytes(&l->rows) + ring_bytes(&l->environment) + l->histogram_bytes > collect_spill_bytes;
-    if (collect_waits(l, COLLECT_MUCH))
+    size_t spill_bytes = l->spill_bytes;
+    bool spilled = l->engine != SATED_ENGINE_SIMULATED && outbox_bytes(&l->rows) > spill_bytes;
+    if (outbox_bytes(&l->rows) > COLLECT_MUCH)
         pthread_cond_signal(&l->changed);
     pthread_mutex_unlock(&l->lock);
 
-    if (!kept)
-        no_memory(l);
+    if (!kept) {
+        load_no_memory();
+        load_failed(l);
+    }
     if (spilled) {
         error_set(SATED_STATE, SATED_LAYER_ARGUMENT,
                   "%s: the load has ended, because %zu KiB of its rows were not taken; take them while it runs",
-                  m->name, collect_spill_bytes >> 10);
+                  m->name, spill_bytes >> 10);
         load_failed(l);
     }
     if (whole && s->k % l->histogram_k == 0)

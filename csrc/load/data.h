@@ -28,6 +28,9 @@ int data_init(struct data *d, const struct sated_workload *w, const struct mix *
               uint64_t seed, uint32_t stream);
 void data_free(struct data *d);
 
+/* Forgets the memory, where something may still write to it. */
+void data_leak(struct data *d);
+
 static inline uint8_t *data_read(const struct data *d, uint32_t slot)
 {
     return d->memory + slot * d->read_bytes;

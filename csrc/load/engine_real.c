@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "core/error.h"
+#include "core/size.h"
 #include "transport/handle.h"
 
 #define HELD_MAX 65536       /* sheets x classes that may be on their way: a page each at least */
@@ -47,45 +48,41 @@ bool worker_ready(struct worker *w, int rc)
     return starts;
 }
 
-/* An empty sheet, under the lock. Without memory it waits for one that comes back: this cannot be for ever, since the
- * load's thread needs none of its own. */
-static struct sheet *empty_sheet(struct real *real)
+/* An empty sheet, under the lock. NULL, with the thread's detail: no memory, or too many are on their way. */
+static struct sheet *empty_sheet(const struct worker *w)
 {
-    struct sated_load *l = real->load;
-    real->held++;
-    if (!real->spare) {
-        struct sheet *s = sheet_new(l->mix.n);
-        if (s)
-            return s;
-    }
-    while (!real->spare)
-        pthread_cond_wait(&l->go, &l->lock);
+    struct real *real = w->real;
+    const struct sated_load *l = real->load;
     struct sheet *s = real->spare;
-    real->spare = s->next;
-    s->next = NULL;
+    if (real->held >= real->held_max && !atomic_load(&l->stop)) {
+        error_set(SATED_STATE, SATED_LAYER_NONE,
+                  "%s: the load has ended, because this machine cannot keep up with a row each %" PRId64
+                  " us for %u classes and %u threads; use a longer interval",
+                  w->member->name, l->options.interval_ns / 1000, l->mix.n, real->n_workers);
+        return NULL;
+    }
+    if (s)
+        real->spare = s->next;
+    else
+        s = sheet_new(l->mix.n);
+    if (s) {
+        s->next = NULL;
+        real->held++;
+    } else {
+        load_no_memory();
+    }
     return s;
 }
 
 /* Begins the sheet that follows from_ns, under the lock. */
-static void begin(struct worker *w, int64_t from_ns)
+static void begin(struct worker *w, struct sheet *s, int64_t from_ns)
 {
-    struct member *m = w->member;
-    struct sated_load *l = m->load;
-    if (!w->k || from_ns >= load_edge_ns(m, w->k))
+    struct sated_load *l = w->member->load;
+    if (!w->k || from_ns >= load_edge_ns(w->member, w->k))
         w->k++;
     if (w->k > l->begun_k)
         l->begun_k = w->k;
-    int64_t edge_ns = load_edge_ns(m, w->k);
-    w->submitting = from_ns < m->end_ns;
-    if (w->submitting && m->end_ns < edge_ns)
-        edge_ns = m->end_ns;
-    uint32_t phase = w->submitting ? load_phase(l, w->k) : SATED_AFTER_STOP;
-    w->limited = l->limited && phase == SATED_MEASURED;
-    if (w->limited && !w->charged) {
-        load_limit_begin(m, &w->recorder);
-        w->charged = true;
-    }
-    recorder_begin(&w->recorder, empty_sheet(w->real), w->k, phase, from_ns, edge_ns);
+    load_begin(w->member, &w->recorder, s, w->k, from_ns);
 }
 
 /* Hands the running sheet over, under the lock. */
@@ -107,23 +104,26 @@ static void deliver(struct worker *w, int64_t to_ns)
 void worker_turn(struct worker *w, int64_t now_ns)
 {
     struct sated_load *l = w->real->load;
+    struct recorder *r = &w->recorder;
+    bool failed = false;
     pthread_mutex_lock(&l->lock);
-    while (recorder_is_due(&w->recorder, now_ns)) {
-        int64_t edge_ns = atomic_load_explicit(&w->recorder.edge_ns, memory_order_relaxed);
-        if (edge_ns < w->recorder.now_ns) /* brought forward, but a little too late for this worker */
-            edge_ns = w->recorder.now_ns;
-        deliver(w, edge_ns);
-        begin(w, edge_ns);
+    while (!failed && recorder_is_due(r, now_ns)) {
+        struct sheet *next = empty_sheet(w);
+        int64_t edge_ns = atomic_load_explicit(&r->edge_ns, memory_order_relaxed);
+        if (edge_ns < r->now_ns) /* brought forward, but a little too late for this worker */
+            edge_ns = r->now_ns;
+        if (next) {
+            deliver(w, edge_ns);
+            begin(w, next, edge_ns);
+        } else { /* it goes on with the sheet that it has, for the little that is left to do */
+            atomic_store_explicit(&r->edge_ns, LOAD_NEVER, memory_order_relaxed);
+            r->submitting = false;
+            failed = true;
+        }
     }
-    bool behind = w->real->held > w->real->n_workers * 4 + HELD_MAX / l->mix.n && !atomic_load(&l->stop);
     pthread_mutex_unlock(&l->lock);
-    if (behind) {
-        error_set(SATED_STATE, SATED_LAYER_NONE,
-                  "%s: the load has ended, because this machine cannot keep up with a row each %" PRId64
-                  " us for %u classes and %u threads; use a longer interval",
-                  w->member->name, l->options.interval_ns / 1000, l->mix.n, w->real->n_workers);
+    if (failed)
         load_failed(l);
-    }
 }
 
 void worker_end(struct worker *w)
@@ -131,8 +131,7 @@ void worker_end(struct worker *w)
     struct sated_load *l = w->real->load;
     pthread_mutex_lock(&l->lock);
     deliver(w, w->recorder.now_ns);
-    w->delivered = UINT64_MAX;
-    w->ended = true;
+    w->delivered = WORKER_ENDED;
     pthread_mutex_unlock(&l->lock);
 }
 
@@ -180,24 +179,23 @@ static struct sheet *emit(struct real *real, struct member *m, uint64_t complete
         s->next = free_ones;
         free_ones = s;
     }
-    if (complete == UINT64_MAX && !m->ended) {
+    if (complete == WORKER_ENDED && !m->ended) {
         collect_end(m);
         m->ended = true;
     }
     return free_ones;
 }
 
-/* Adds up what was delivered. Under the lock, which it gives up in between. Return: whether there was anything. */
-static bool add_up(struct real *real)
+/* Adds up what was delivered. Under the lock, which it gives up in between. */
+static void add_up(struct real *real)
 {
     struct sated_load *l = real->load;
     struct sheet *s = real->first, *next, *free_ones = NULL;
     uint64_t complete[LOAD_DRIVES];
-    bool some = s != NULL;
     real->first = NULL;
     real->last = &real->first;
     for (uint32_t i = 0; i < l->n; i++)
-        complete[i] = UINT64_MAX;
+        complete[i] = WORKER_ENDED;
     for (uint32_t i = 0; i < real->n_workers; i++) {
         const struct worker *w = &real->workers[i];
         if (w->delivered < complete[w->member->index])
@@ -223,13 +221,10 @@ static bool add_up(struct real *real)
         real->spare = free_ones;
         real->held--;
     }
-    if (some)
-        pthread_cond_broadcast(&l->go);
-    return some;
 }
 
 /* Whether all drives have ended; announces the check whose rows are out. Under the lock. */
-static bool look(struct sated_load *l)
+static bool all_ended(struct sated_load *l)
 {
     uint64_t rows_k = UINT64_MAX;
     for (uint32_t i = 0; i < l->n; i++)
@@ -246,25 +241,26 @@ static bool look(struct sated_load *l)
 static void doze(struct real *real)
 {
     struct sated_load *l = real->load;
-    int64_t due_ns = INT64_MAX;
+    int64_t due_ns = LOAD_NEVER;
     if (!real->engine->advance) {
         pthread_cond_wait(&l->go, &l->lock);
         return;
     }
     for (uint32_t i = 0; i < real->n_workers; i++) {
         int64_t edge_ns = atomic_load(&real->workers[i].recorder.edge_ns);
-        if (!real->workers[i].ended && edge_ns < due_ns)
+        if (real->workers[i].delivered != WORKER_ENDED && edge_ns < due_ns)
             due_ns = edge_ns;
     }
-    if (due_ns == INT64_MAX) {
+    if (due_ns == LOAD_NEVER) {
         pthread_cond_wait(&l->go, &l->lock);
         return;
     }
-    due_ns += real->start_ns + 1;
-    struct timespec t = {.tv_sec = due_ns / 1000000000, .tv_nsec = due_ns % 1000000000};
+    /* The stamps' clock drifts against the one that is slept by: what is left is slept. */
+    int64_t now_ns = clock_stamp_ns(real->clock) - real->start_ns, end_ns = clock_now_ns() + due_ns - now_ns + 1;
+    struct timespec t = {.tv_sec = end_ns / 1000000000, .tv_nsec = end_ns % 1000000000};
     pthread_cond_timedwait(&l->go, &l->lock, &t);
     pthread_mutex_unlock(&l->lock);
-    int64_t now_ns = clock_stamp_ns(real->clock) - real->start_ns;
+    now_ns = clock_stamp_ns(real->clock) - real->start_ns;
     for (uint32_t i = 0; i < real->n_workers; i++)
         if (recorder_is_due(&real->workers[i].recorder, now_ns))
             real->engine->advance(&real->workers[i], now_ns);
@@ -285,16 +281,19 @@ static void last_words(struct real *real)
                  *to ? "; " : "", drift_ns / 1000);
     for (uint32_t i = 0; i < l->n; i++) {
         const struct member *m = &l->members[i];
-        double all = (double)l->workload.threads * l->workload.depth, queue = 0;
+        uint32_t all = l->workload.threads * l->workload.depth;
+        double queue = 0;
+        char number[SIZE_NUMBER];
+        if (handle_check_same(m->drive))
+            snprintf(to + strlen(to), room - strlen(to), "%s%s: was removed or replaced while the load ran",
+                     *to ? "; " : "", m->name);
         for (uint32_t class = 0; class < l->mix.n; class ++)
             queue += (double)m->total->tally[class].outstanding_ns;
-        if (m->measured_ns <= 0)
+        if (m->measured_ns <= 0 || l->limited || queue >= 0.95 * all * (double)m->measured_ns)
             continue;
-        queue /= (double)m->measured_ns;
-        if (queue < 0.95 * all && !l->limited)
-            snprintf(to + strlen(to), room - strlen(to),
-                     "%s%s: host-bound, %.1f of %.0f I/Os were outstanding on average", *to ? "; " : "", m->name, queue,
-                     all);
+        size_print_fixed(number, sizeof number, queue / (double)m->measured_ns, 1);
+        snprintf(to + strlen(to), room - strlen(to), "%s%s: host-bound, %s of %u I/Os were outstanding on average",
+                 *to ? "; " : "", m->name, number, all);
     }
 }
 
@@ -305,16 +304,17 @@ static void *coordinate(void *argument)
     pthread_mutex_lock(&l->lock);
     real->start_ns = clock_stamp_ns(real->clock);
     for (uint32_t i = 0; i < real->n_workers; i++)
-        begin(&real->workers[i], 0);
+        begin(&real->workers[i], empty_sheet(&real->workers[i]), 0);
     real->open = true;
     pthread_cond_broadcast(&l->go);
     for (;;) {
         if (atomic_load(&l->stop) && !real->stopping)
             stop_workers(real);
-        bool some = add_up(real);
-        if (look(l))
+        add_up(real);
+        if (all_ended(l))
             break;
-        if (!some && (!atomic_load(&l->stop) || real->stopping))
+        /* Not where something came, or a stop, while the lock was given up: nobody would wake this thread again. */
+        if (!real->first && (!atomic_load(&l->stop) || real->stopping))
             doze(real);
     }
     pthread_mutex_unlock(&l->lock);
@@ -344,37 +344,30 @@ void engine_real_free(struct sated_load *l)
     free(real);
 }
 
-static int no_memory(const struct sated_load *l)
-{
-    return error_set(-ENOMEM, SATED_LAYER_NONE,
-                     "no memory for %u x %u outstanding I/Os of up to %u bytes on %u drives; use a smaller depth",
-                     l->workload.threads, l->workload.depth, l->mix.max_bytes, l->n);
-}
-
 static int make_workers(struct sated_load *l, struct real *real)
 {
     const struct sated_workload *w = &l->workload;
     uint32_t n = l->n * w->threads;
     real->workers = aligned_alloc(_Alignof(struct worker), n * sizeof *real->workers);
     if (!real->workers)
-        return no_memory(l);
+        return load_no_memory();
     memset(real->workers, 0, n * sizeof *real->workers);
     real->n_workers = n;
+    real->held_max = n * 4 + HELD_MAX / l->mix.n;
     for (uint32_t i = 0; i < n; i++) {
         struct worker *worker = &real->workers[i];
         worker->real = real;
         worker->member = &l->members[i / w->threads];
-        worker->thread = i % w->threads;
         worker->depth = w->depth;
-        uint32_t stream = worker->member->index * 256 + worker->thread;
+        uint32_t thread = i % w->threads, stream = worker->member->index * 256 + thread;
         random_seed(&worker->random, l->options.seed, stream);
-        address_init(&worker->address, &worker->member->range, worker->thread, w->threads);
+        address_init(&worker->address, &worker->member->range, thread, w->threads);
         if (data_init(&worker->data, w, &l->mix, w->depth, (uint64_t)n * w->depth, l->options.seed, stream))
-            return no_memory(l);
+            return load_no_memory();
         for (int j = 0; j < 2; j++) {
             struct sheet *s = sheet_new(l->mix.n);
             if (!s)
-                return no_memory(l);
+                return load_no_memory();
             s->next = real->spare;
             real->spare = s;
         }
@@ -389,7 +382,7 @@ static int start_threads(struct sated_load *l, struct real *real)
     int rc = 0;
     real->threads = calloc((size_t)real->n_workers * each, sizeof *real->threads);
     if (!real->threads)
-        return no_memory(l);
+        return load_no_memory();
     for (uint32_t i = 0; !rc && i < real->n_workers * each; i++) {
         rc = load_thread(&real->threads[i], real->engine->stack_bytes, real->engine->run, &real->workers[i / each]);
         real->n_threads += !rc;
@@ -417,7 +410,7 @@ static int start_with(struct sated_load *l, const struct real_engine *engine)
 {
     struct real *real = calloc(1, sizeof *real);
     if (!real)
-        return no_memory(l);
+        return load_no_memory();
     real->load = l;
     real->clock = clock_scale_get();
     real->last = &real->first;

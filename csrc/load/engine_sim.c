@@ -3,7 +3,6 @@
  * next in turn, so that two runs of one seed give the same rows however fast the machine is. */
 #include "load/job.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,9 +31,6 @@ struct simulated {
     struct slot *slots;
     struct stream *streams;
     uint32_t n_slots;
-    bool submitting; /* before the end of the measured phase */
-    bool limited;
-    bool charged; /* limits hold from the measured phase on */
 };
 
 struct simulation {
@@ -84,7 +80,7 @@ static inline void issue(struct simulated *d, uint32_t tag, int64_t now_ns)
     struct slot *slot = &d->slots[tag];
     struct stream *stream = &d->streams[slot->thread];
     uint32_t class = mix_draw(mix, &stream->random), bytes = mix->bytes[class];
-    if (d->limited && !load_limit_take(m, bytes))
+    if (d->recorder.limited && !load_limit_take(m, bytes))
         return;
     slot->class = class;
     slot->submitted_ns = now_ns;
@@ -108,7 +104,7 @@ static void run_until(struct simulated *d, int64_t edge_ns)
     while (sim_peek(d->sim, &done_ns) && done_ns - start_ns <= edge_ns) {
         uint32_t tag;
         int status;
-        if (d->submitting && atomic_load_explicit(&l->stop, memory_order_relaxed))
+        if (d->recorder.submitting && atomic_load_explicit(&l->stop, memory_order_relaxed))
             return;
         sim_next(d->sim, &tag, &done_ns, &status);
         int64_t now_ns = done_ns - start_ns;
@@ -117,31 +113,13 @@ static void run_until(struct simulated *d, int64_t edge_ns)
             recorder_complete(&d->recorder, slot->class, now_ns, now_ns - slot->submitted_ns);
         } else {
             recorder_fail(&d->recorder, slot->class, now_ns);
-            if (d->limited)
+            if (d->recorder.limited)
                 load_limit_give_back(m, l->mix.bytes[slot->class]);
             load_io_failed(m, slot->class, slot->offset, status);
         }
-        if (d->submitting && now_ns < m->end_ns)
+        if (d->recorder.submitting && now_ns < m->end_ns)
             issue(d, tag, now_ns);
     }
-}
-
-/* Begins the part of interval k that begins at from_ns. Return: where it ends. */
-static int64_t begin(struct simulated *d, uint64_t k, int64_t from_ns)
-{
-    struct member *m = d->member;
-    int64_t edge_ns = load_edge_ns(m, k);
-    d->submitting = from_ns < m->end_ns;
-    if (d->submitting && m->end_ns < edge_ns)
-        edge_ns = m->end_ns;
-    uint32_t phase = d->submitting ? load_phase(m->load, k) : SATED_AFTER_STOP;
-    d->limited = m->load->limited && phase == SATED_MEASURED;
-    if (d->limited && !d->charged) {
-        load_limit_begin(m, &d->recorder);
-        d->charged = true;
-    }
-    recorder_begin(&d->recorder, d->sheet, k, phase, from_ns, edge_ns);
-    return edge_ns;
 }
 
 static void hand_over(struct simulated *d, int64_t to_ns)
@@ -155,25 +133,29 @@ static void hand_over(struct simulated *d, int64_t to_ns)
 static void interval(struct simulated *d, uint64_t k)
 {
     struct member *m = d->member;
+    struct recorder *r = &d->recorder;
     int64_t from_ns = load_edge_ns(m, k - 1), last_ns = load_edge_ns(m, k);
     for (;;) {
-        int64_t edge_ns = begin(d, k, from_ns);
-        if (k == 1 && from_ns == 0 && d->submitting)
+        load_begin(m, r, d->sheet, k, from_ns);
+        int64_t edge_ns = atomic_load_explicit(&r->edge_ns, memory_order_relaxed);
+        if (k == 1 && from_ns == 0 && r->submitting)
             for (uint32_t i = 0; i < d->n_slots; i++)
                 issue(d, i, 0);
         run_until(d, edge_ns);
-        if (!d->recorder.outstanding_all)
+        if (!r->outstanding_all)
             break;
-        if (d->submitting && atomic_load(&m->load->stop)) {
-            edge_ns = d->recorder.now_ns;
+        if (r->submitting && atomic_load(&m->load->stop)) {
+            edge_ns = r->now_ns;
+            pthread_mutex_lock(&m->load->lock);
             load_end_at(m, edge_ns, edge_ns * m->scale);
+            pthread_mutex_unlock(&m->load->lock);
         }
         hand_over(d, edge_ns);
         from_ns = edge_ns;
         if (edge_ns == last_ns)
             return;
     }
-    hand_over(d, d->recorder.now_ns);
+    hand_over(d, r->now_ns);
     collect_end(m);
     m->ended = true;
 }
@@ -182,7 +164,7 @@ static void interval(struct simulated *d, uint64_t k)
 static void wait_for_room(struct sated_load *l)
 {
     pthread_mutex_lock(&l->lock);
-    while (collect_waits(l, COLLECT_FULL) && !atomic_load(&l->stop))
+    while (outbox_bytes(&l->rows) > COLLECT_FULL && !atomic_load(&l->stop))
         pthread_cond_wait(&l->go, &l->lock);
     pthread_mutex_unlock(&l->lock);
 }
@@ -231,8 +213,7 @@ int engine_sim_start(struct sated_load *l)
         good = drive_init(&s->drives[i], &l->members[i]);
     if (!good) {
         simulation_free(s);
-        return error_set(-ENOMEM, SATED_LAYER_NONE, "no memory for %u x %u outstanding I/Os; use a smaller depth",
-                         l->workload.threads, l->workload.depth);
+        return load_no_memory();
     }
     int rc = load_thread(&l->thread, 0, simulate, s);
     if (rc)

@@ -3,8 +3,6 @@
  * under a mutex; stamps are taken outside of the system call and attributed in the order of that mutex. */
 #include "load/real.h"
 
-#include <errno.h>
-
 #include "core/error.h"
 #include "load/kernel.h"
 
@@ -31,20 +29,21 @@ static bool one(struct worker *w, uint32_t slot)
     struct member *m = w->member;
     const struct mix *mix = &m->load->mix;
     uint32_t class = mix_draw(mix, &w->random), op = mix->op[class], bytes = mix->bytes[class];
-    if (w->limited && !load_limit_take(m, bytes))
+    struct recorder *r = &w->recorder;
+    if (r->limited && !load_limit_take(m, bytes))
         return false;
-    bool charged = w->limited;
+    bool charged = r->limited;
     uint64_t offset = address_next(&w->address, &m->range, &w->random, class, bytes);
     uint8_t *p = op == SATED_READ ? data_read(&w->data, slot) : NULL;
     if (op == SATED_WRITE)
         p = data_write(&w->data, &w->random, slot, bytes);
-    int64_t begin_ns = worker_now_ns(w), now_ns = later(begin_ns, w->recorder.now_ns);
+    int64_t begin_ns = worker_now_ns(w), now_ns = later(begin_ns, r->now_ns);
     worker_advance(w, now_ns);
-    if (!w->submitting)
+    if (!r->submitting)
         return false;
-    if (w->limited && !charged && !load_limit_take(m, bytes))
+    if (r->limited && !charged && !load_limit_take(m, bytes))
         return false;
-    recorder_submit(&w->recorder, class, now_ns);
+    recorder_submit(r, class, now_ns);
     w->submissions++;
     w->submitted++;
     w->submitted_max = 1;
@@ -54,17 +53,17 @@ static bool one(struct worker *w, uint32_t slot)
 
     int64_t done_ns = worker_now_ns(w);
     pthread_mutex_lock(&w->mutex);
-    now_ns = later(done_ns, w->recorder.now_ns);
+    now_ns = later(done_ns, r->now_ns);
     worker_advance(w, now_ns);
-    recorder_was_earlier(&w->recorder, class, now_ns - done_ns);
+    recorder_was_earlier(r, class, now_ns - done_ns);
     if (n == (ssize_t)bytes) {
-        recorder_complete(&w->recorder, class, now_ns, done_ns - begin_ns);
+        recorder_complete(r, class, now_ns, done_ns - begin_ns);
         return true;
     }
-    recorder_fail(&w->recorder, class, now_ns);
-    if (w->limited)
+    recorder_fail(r, class, now_ns);
+    if (r->limited)
         load_limit_give_back(m, bytes);
-    load_io_failed(m, class, offset, n < 0 ? (int)n : -EIO);
+    load_io_failed(m, class, offset, n);
     return !atomic_load(&m->load->stop);
 }
 
@@ -78,7 +77,7 @@ static void *run(void *argument)
     if (!worker_ready(w, 0))
         return NULL;
     pthread_mutex_lock(&w->mutex);
-    while (w->submitting && one(w, slot))
+    while (w->recorder.submitting && one(w, slot))
         ;
     if (!--w->live)
         worker_end(w);
@@ -89,7 +88,7 @@ static void *run(void *argument)
 static void advance(struct worker *w, int64_t now_ns)
 {
     pthread_mutex_lock(&w->mutex);
-    if (!w->ended)
+    if (w->delivered != WORKER_ENDED)
         worker_advance(w, now_ns);
     pthread_mutex_unlock(&w->mutex);
 }

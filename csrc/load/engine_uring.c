@@ -29,6 +29,7 @@
 #endif
 
 #define BATCH_MAX 4096u
+#define PAUSE_NS 100000
 #define FIXED_MAX ((uint64_t)1 << 30) /* bytes that one registered buffer may have */
 
 struct slot {
@@ -172,7 +173,7 @@ static int uring_init(struct uring *u, struct worker *w)
     u->slots = calloc(depth, sizeof *u->slots);
     u->free_slots = calloc(room, sizeof *u->free_slots);
     if (!u->slots || !u->free_slots || !ring_map(u, &p))
-        return error_set(-ENOMEM, SATED_LAYER_NONE, "no memory for a ring of %u I/Os; use a smaller depth", depth);
+        return load_no_memory();
     u->free_mask = room - 1;
     for (uint32_t i = 0; i < depth; i++)
         u->free_slots[i] = i;
@@ -193,7 +194,7 @@ static inline bool fill(struct uring *u, struct worker *w)
     struct member *m = w->member;
     const struct mix *mix = &m->load->mix;
     uint32_t class = mix_draw(mix, &w->random), op = mix->op[class], bytes = mix->bytes[class];
-    if (w->limited && !load_limit_take(m, bytes))
+    if (w->recorder.limited && !load_limit_take(m, bytes))
         return false;
     uint32_t id = u->free_slots[u->free_head++ & u->free_mask];
     struct slot *slot = &u->slots[id];
@@ -220,18 +221,22 @@ static inline int64_t submit(struct uring *u, struct worker *w)
     uint32_t from = u->free_head, n = u->free_tail - u->free_head;
     if (n > u->batch)
         n = u->batch;
-    if (w->submitting)
+    if (w->recorder.submitting)
         while (n-- && fill(u, w))
             ;
-    bool limited = w->limited;
+    bool limited = w->recorder.limited;
     int64_t now_ns = worker_now_ns(w);
     worker_advance(w, now_ns);
+    if (!w->recorder.submitting) { /* the end came while they were made up */
+        u->tail -= u->free_head - from;
+        u->free_head = from;
+    }
     n = u->free_head - from;
     for (uint32_t i = from; i != u->free_head; i++) {
         struct slot *slot = &u->slots[u->free_slots[i & u->free_mask]];
         slot->submitted_ns = now_ns;
         recorder_submit(&w->recorder, slot->class, now_ns);
-        if (w->limited && !limited) /* the measured phase began between */
+        if (w->recorder.limited && !limited) /* the measured phase began between */
             load_limit_charge(w->member, 1, w->member->load->mix.bytes[slot->class]);
     }
     if (n) {
@@ -258,20 +263,20 @@ static inline int enter(struct uring *u, struct worker *w, int64_t now_ns, bool 
 static void failed(struct worker *w, const struct slot *slot, int result, int64_t now_ns)
 {
     recorder_fail(&w->recorder, slot->class, now_ns);
-    if (w->limited)
+    if (w->recorder.limited)
         load_limit_give_back(w->member, w->member->load->mix.bytes[slot->class]);
-    load_io_failed(w->member, slot->class, slot->offset, result < 0 ? result : -EIO);
+    load_io_failed(w->member, slot->class, slot->offset, result);
     if (atomic_load(&w->member->load->stop)) /* at once, where a failing drive would only fail more */
-        w->submitting = false;
+        w->recorder.submitting = false;
 }
 
-/* Takes all completions, with one stamp. */
-static inline void reap(struct uring *u, struct worker *w)
+/* Takes all completions, with one stamp. Return: how many. */
+static inline uint32_t reap(struct uring *u, struct worker *w)
 {
     const struct mix *mix = &w->member->load->mix;
     int64_t now_ns = worker_now_ns(w);
     worker_advance(w, now_ns);
-    uint32_t head = *u->cq_head, tail = __atomic_load_n(u->cq_tail, __ATOMIC_ACQUIRE);
+    uint32_t from = *u->cq_head, head = from, tail = __atomic_load_n(u->cq_tail, __ATOMIC_ACQUIRE);
     for (; head != tail; head++) {
         const struct io_uring_cqe *cqe = &u->cqes[head & u->cq_mask];
         uint32_t id = (uint32_t)cqe->user_data, class = u->slots[id].class;
@@ -283,32 +288,96 @@ static inline void reap(struct uring *u, struct worker *w)
         u->free_slots[u->free_tail++ & u->free_mask] = id;
     }
     __atomic_store_n(u->cq_head, head, __ATOMIC_RELEASE);
+    return head - from;
 }
 
-static void drive(struct uring *u, struct worker *w)
+/* Completions that the kernel could not keep. */
+static inline uint32_t dropped(const struct uring *u)
 {
-    struct sated_load *l = w->member->load;
+    return __atomic_load_n(u->cq_overflow, __ATOMIC_ACQUIRE);
+}
+
+static bool is_fatal(int rc)
+{
+    return rc < 0 && rc != -EINTR && rc != -EAGAIN && rc != -EBUSY && rc != -ETIME;
+}
+
+/* Where the kernel is short of something and nothing comes back, asking again at once would only heat the machine. */
+static void pause_after(int rc, uint32_t reaped)
+{
+    if (!reaped && (rc == -EAGAIN || rc == -EBUSY))
+        clock_sleep_until_ns(clock_now_ns() + PAUSE_NS);
+}
+
+static void complain(const struct uring *u, struct worker *w, int rc)
+{
+    if (dropped(u))
+        error_set(-EOVERFLOW, SATED_LAYER_DRIVE,
+                  "%s: the kernel dropped %u completions; this must not happen, please report it", w->member->name,
+                  dropped(u));
+    else
+        error_set(rc, SATED_LAYER_DRIVE, "%s: io_uring_enter failed: %s", w->member->name, strerror(-rc));
+    load_failed(w->member->load);
+}
+
+/* Takes back what is queued and the kernel has not taken. */
+static void withdraw(struct uring *u, struct worker *w)
+{
+    uint32_t head = __atomic_load_n(u->sq_head, __ATOMIC_ACQUIRE);
+    int64_t now_ns = worker_now_ns(w);
+    worker_advance(w, now_ns);
+    while (u->tail != head) {
+        uint32_t id = (uint32_t)u->sqes[--u->tail & u->sq_mask].user_data;
+        recorder_change(&w->recorder, u->slots[id].class, now_ns, -1);
+        u->free_slots[u->free_tail++ & u->free_mask] = id;
+    }
+    __atomic_store_n(u->sq_tail, u->tail, __ATOMIC_RELEASE);
+}
+
+/* What never came back counts as failed. */
+static void give_up(struct uring *u, struct worker *w, int rc)
+{
+    int64_t now_ns = worker_now_ns(w);
+    worker_advance(w, now_ns);
+    for (; u->free_head != u->free_tail; u->free_head++)
+        u->slots[u->free_slots[u->free_head & u->free_mask]].submitted_ns = -1;
+    for (uint32_t id = 0; id < w->depth; id++)
+        if (u->slots[id].submitted_ns >= 0)
+            failed(w, &u->slots[id], rc, now_ns);
+}
+
+/* After a failure: waits for what the kernel has, since it may still write to our memory. Return: false if that fails
+ * too. A dropped completion is one of an I/O that is over. */
+static bool drain(struct uring *u, struct worker *w)
+{
+    int rc = 0;
+    withdraw(u, w);
+    while (w->recorder.outstanding_all > dropped(u) && !is_fatal(rc)) {
+        rc = enter(u, w, worker_now_ns(w), true);
+        pause_after(rc, reap(u, w));
+    }
+    bool over = w->recorder.outstanding_all <= dropped(u);
+    give_up(u, w, over ? -EOVERFLOW : rc);
+    return over;
+}
+
+/* Return: whether the kernel is done with our memory. */
+static bool drive(struct uring *u, struct worker *w)
+{
     for (;;) {
         uint32_t before = u->free_head;
         int64_t now_ns = submit(u, w);
         if (!w->recorder.outstanding_all)
-            break;
+            return true;
         /* A free slot that could still be filled is a reason not to wait. */
-        bool more = w->submitting && u->free_head != before && u->free_head != u->free_tail;
+        bool more = w->recorder.submitting && u->free_head != before && u->free_head != u->free_tail;
         int rc = enter(u, w, now_ns, !more);
-        if (rc < 0 && rc != -EINTR && rc != -EAGAIN && rc != -EBUSY && rc != -ETIME) {
-            error_set(rc, SATED_LAYER_DRIVE, "%s: io_uring_enter failed: %s", w->member->name, strerror(-rc));
-            load_failed(l);
-            break;
+        uint32_t reaped = reap(u, w);
+        if (is_fatal(rc) || dropped(u)) {
+            complain(u, w, rc);
+            return drain(u, w);
         }
-        reap(u, w);
-    }
-    uint32_t lost = __atomic_load_n(u->cq_overflow, __ATOMIC_ACQUIRE);
-    if (lost) {
-        error_set(-EOVERFLOW, SATED_LAYER_DRIVE,
-                  "%s: the kernel dropped %u completions; this must not happen, please report it", w->member->name,
-                  lost);
-        load_failed(l);
+        pause_after(rc, reaped);
     }
 }
 
@@ -318,7 +387,10 @@ static void *run(void *argument)
     struct uring u;
     int rc = uring_init(&u, w);
     if (worker_ready(w, rc)) {
-        drive(&u, w);
+        if (!drive(&u, w)) { /* neither is let go of: the kernel may still write there */
+            u.registered = false;
+            data_leak(&w->data);
+        }
         worker_end(w);
     }
     uring_free(&u);

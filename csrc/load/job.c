@@ -2,7 +2,6 @@
 /* The public face of a load. */
 #include "load/job.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,10 +39,11 @@ static void release(struct sated_load *l)
         sheet_free(l->members[i].total);
     }
     sated_histogram_free(l->pooled);
-    collect_drop_histograms(l);
-    ring_free(&l->histograms);
-    ring_free(&l->rows);
-    ring_free(&l->environment);
+    for (struct stored *s; outbox_take(&l->histograms, &s, 1);)
+        free(s);
+    outbox_free(&l->histograms);
+    outbox_free(&l->rows);
+    outbox_free(&l->environment);
     pthread_cond_destroy(&l->changed);
     pthread_cond_destroy(&l->go);
     pthread_mutex_destroy(&l->lock);
@@ -62,9 +62,10 @@ static struct sated_load *make(void)
     pthread_cond_init(&l->changed, &attributes);
     pthread_cond_init(&l->go, &attributes);
     pthread_condattr_destroy(&attributes);
-    ring_init(&l->rows, sizeof(struct sated_row));
-    ring_init(&l->environment, sizeof(struct sated_environment));
-    ring_init(&l->histograms, sizeof(struct stored *));
+    outbox_init(&l->rows, sizeof(struct sated_row));
+    outbox_init(&l->environment, sizeof(struct sated_environment));
+    outbox_init(&l->histograms, sizeof(struct stored *));
+    l->spill_bytes = COLLECT_SPILL;
     l->progress.lat_p99_ns = -1;
     l->progress.running = 1;
     return l;
@@ -98,7 +99,7 @@ static int prepare(struct sated_load *l, struct sated_drive *const *drives, size
     if (!rc)
         rc = check_drives(drives, n);
     if (!rc && sated_histogram_new(&l->pooled))
-        rc = -ENOMEM;
+        rc = load_no_memory();
     for (size_t i = 0; !rc && i < n; i++) {
         struct member *m = &l->members[l->n++];
         m->load = l;
@@ -112,7 +113,7 @@ static int prepare(struct sated_load *l, struct sated_drive *const *drives, size
         m->span = sheet_new(l->mix.n);
         m->total = sheet_new(l->mix.n);
         if (!m->span || !m->total)
-            rc = error_set(-ENOMEM, SATED_LAYER_NONE, "no memory for the histograms of a load");
+            rc = load_no_memory();
     }
     if (!rc && !l->options.settle)
         load_measure_from(l, l->ramp_k);
@@ -125,7 +126,7 @@ int sated_load_start(struct sated_load **out, struct sated_drive *const *drives,
     *out = NULL;
     struct sated_load *l = make();
     if (!l)
-        return error_set(-ENOMEM, SATED_LAYER_NONE, "no memory for a load");
+        return load_no_memory();
     int rc = prepare(l, drives, n, w, opt);
     if (!rc) {
         for (uint32_t i = 0; i < l->n; i++)
@@ -145,24 +146,6 @@ int sated_load_start(struct sated_load **out, struct sated_drive *const *drives,
     return 0;
 }
 
-/* Whether the caller is to be told that records wait; forgets a kind of which it was told before and took nothing. */
-static void drop_unwanted(struct sated_load *l)
-{
-    if (l->environment_use.told && !l->environment_use.taken && !l->environment_use.unwanted)
-        collect_drop_environment(l);
-    if (l->histograms_use.told && !l->histograms_use.taken && !l->histograms_use.unwanted)
-        collect_drop_histograms(l);
-}
-
-static bool tell(struct sated_load *l)
-{
-    if (ring_bytes(&l->environment) > COLLECT_MUCH)
-        l->environment_use.told = true;
-    if (l->histogram_bytes > COLLECT_MUCH)
-        l->histograms_use.told = true;
-    return collect_waits(l, COLLECT_MUCH);
-}
-
 int sated_load_wait(struct sated_load *l, int64_t timeout_ns)
 {
     int64_t end_ns = 0;
@@ -170,8 +153,7 @@ int sated_load_wait(struct sated_load *l, int64_t timeout_ns)
     struct timespec end = {.tv_sec = end_ns / 1000000000, .tv_nsec = end_ns % 1000000000};
     int rc = 0;
     pthread_mutex_lock(&l->lock);
-    drop_unwanted(l);
-    while (!l->ended && !rc && !l->progress.tick && !tell(l)) {
+    while (!l->ended && !rc && !l->progress.tick && outbox_bytes(&l->rows) <= COLLECT_MUCH) {
         if (for_ever)
             pthread_cond_wait(&l->changed, &l->lock);
         else
@@ -182,10 +164,10 @@ int sated_load_wait(struct sated_load *l, int64_t timeout_ns)
     return rc;
 }
 
-static int take(struct sated_load *l, struct ring *ring, void *out, size_t cap)
+static int take(struct sated_load *l, struct outbox *from, void *out, size_t cap)
 {
     pthread_mutex_lock(&l->lock);
-    size_t n = ring_take(ring, out, cap < INT32_MAX ? cap : INT32_MAX);
+    size_t n = outbox_take(from, out, cap < INT32_MAX ? cap : INT32_MAX);
     pthread_cond_broadcast(&l->go);
     pthread_mutex_unlock(&l->lock);
     return (int)n;
@@ -198,7 +180,6 @@ int sated_load_take_rows(struct sated_load *l, struct sated_row *out, size_t cap
 
 int sated_load_take_environment(struct sated_load *l, struct sated_environment *out, size_t cap)
 {
-    l->environment_use.taken = true;
     return take(l, &l->environment, out, cap);
 }
 
@@ -206,10 +187,7 @@ int sated_load_take_histogram(struct sated_load *l, struct sated_histogram_row *
 {
     struct stored *s = NULL;
     pthread_mutex_lock(&l->lock);
-    l->histograms_use.taken = true;
-    if (ring_take(&l->histograms, &s, 1))
-        l->histogram_bytes -= stored_bytes(s);
-    pthread_cond_broadcast(&l->go);
+    outbox_take(&l->histograms, &s, 1);
     pthread_mutex_unlock(&l->lock);
     if (!s)
         return 0;
@@ -226,25 +204,33 @@ void sated_load_get_progress(struct sated_load *l, struct sated_progress *out)
     pthread_mutex_unlock(&l->lock);
 }
 
+/* From the next interval on: a simulated load has begun none beyond the check. */
+static void decide(struct sated_load *l, int answer)
+{
+    if (answer == SATED_MEASURE && l->settle_k == UINT64_MAX)
+        load_measure_from(l, l->begun_k > l->ramp_k ? l->begun_k : l->ramp_k);
+    for (uint32_t i = 0; answer == SATED_END && i < l->n; i++)
+        load_end_at(&l->members[i], load_edge_ns(&l->members[i], l->begun_k),
+                    (int64_t)l->begun_k * l->options.interval_ns);
+}
+
 int sated_load_answer(struct sated_load *l, uint64_t tick, int answer)
 {
     int rc = 0;
     if (answer < SATED_GO_ON || answer > SATED_END)
         return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT, "answer %d is none; it is go on, measure or end", answer);
     pthread_mutex_lock(&l->lock);
-    if (l->ended || tick <= l->answered || tick > l->tick) {
+    if (l->ended) {
+        rc = 0; /* it ended while the answer was thought over: there is nothing left to decide */
+    } else if (tick <= l->answered || tick > l->tick) {
         rc = error_set(SATED_STATE, SATED_LAYER_ARGUMENT, "check %llu does not wait for an answer",
                        (unsigned long long)tick);
     } else {
         l->answered = tick;
         if (tick == l->tick)
             l->progress.tick = 0;
-        /* From the next interval on: a simulated load has begun none beyond the check. */
-        if (answer == SATED_MEASURE && l->settle_k == UINT64_MAX)
-            load_measure_from(l, l->begun_k > l->ramp_k ? l->begun_k : l->ramp_k);
-        for (uint32_t i = 0; answer == SATED_END && i < l->n; i++)
-            load_end_at(&l->members[i], load_edge_ns(&l->members[i], l->begun_k),
-                        (int64_t)l->begun_k * l->options.interval_ns);
+        if (!atomic_load(&l->stop)) /* a simulated load that is stopped does not stand still any more */
+            decide(l, answer);
         pthread_cond_broadcast(&l->go);
     }
     pthread_mutex_unlock(&l->lock);

@@ -10,7 +10,7 @@
 
 #include "load/address.h"
 #include "load/recorder.h"
-#include "load/ring.h"
+#include "load/outbox.h"
 
 #define LOAD_DRIVES 64
 #define LOAD_ERRORS 16
@@ -26,7 +26,8 @@ struct member {
     bool direct;
     struct address_range range;
     const char *name; /* for messages */
-    /* When its measured phase ends by time, and that in reported time; guarded by the lock in real loads. */
+    /* When its measured phase ends by time, and that in reported time. Written under the lock. A simulated load's own
+     * thread reads it without: others write only while that thread waits for an answer. */
     int64_t end_ns, end_t_ns;
     /* What may still be submitted in the measured phase, where there is a limit. */
     _Atomic int64_t ios_left, bytes_left;
@@ -50,11 +51,6 @@ struct stored {
     uint64_t values[]; /* n lowest values, then n counts */
 };
 
-static inline size_t stored_bytes(const struct stored *s)
-{
-    return sizeof *s + 2 * s->n * sizeof *s->values;
-}
-
 struct sated_load {
     struct sated_workload workload;
     struct sated_load_options options;
@@ -75,13 +71,8 @@ struct sated_load {
     uint64_t begun_k; /* the last interval that any thread has begun: what is decided now holds from the next on */
     uint64_t tick;    /* the last check announced */
     uint64_t answered;
-    struct ring rows, environment, histograms;
-    size_t histogram_bytes; /* of all stored ones */
-    struct {
-        bool taken;    /* the caller has taken some of it */
-        bool told;     /* sated_load_wait has returned because much of it waits */
-        bool unwanted; /* and yet none was taken: it is dropped */
-    } environment_use, histograms_use;
+    struct outbox rows, environment, histograms;
+    size_t spill_bytes; /* of rows that nobody takes, at which a real load ends */
     struct sated_progress progress;
     uint64_t errors;
     uint32_t errors_kept;
@@ -120,25 +111,32 @@ static inline uint32_t load_phase(const struct sated_load *l, uint64_t k)
 /* The measured phase begins behind interval k; sets where it ends. */
 void load_measure_from(struct sated_load *l, uint64_t k);
 
-/* The measured phase of a drive ends at `end_ns`, if that is earlier than it would. */
+/* The measured phase of a drive ends at `end_ns`, if that is earlier than it would. Under the lock. */
 void load_end_at(struct member *m, int64_t end_ns, int64_t end_t_ns);
+
+/* Begins the part of interval k that follows from_ns, in its phase and up to its end or that of the measured phase.
+ * @param s an empty sheet. Under the lock where others may write. */
+void load_begin(struct member *m, struct recorder *r, struct sheet *s, uint64_t k, int64_t from_ns);
 
 /* --- limits: what a drive may still be asked for in its measured phase --- */
 
 bool load_limit_take(struct member *m, uint32_t bytes);
 void load_limit_give_back(struct member *m, uint32_t bytes);
 
-/* What is outstanding when the measured phase begins counts too: n I/Os, or all of a thread's. */
+/* What is outstanding when the measured phase begins counts too. */
 void load_limit_charge(struct member *m, uint32_t n, uint32_t bytes);
-void load_limit_begin(struct member *m, const struct recorder *r);
 
 /* --- failures --- */
 
-/* Counts a failed I/O, and ends the load when there are too many. @param code a negated errno. Takes the lock. */
-void load_io_failed(struct member *m, uint32_t class, uint64_t offset, int code);
+/* Counts a failed I/O, and ends the load when there are too many. @param result a negated errno, or how many bytes it
+ * did instead of all. Takes the lock. */
+void load_io_failed(struct member *m, uint32_t class, uint64_t offset, int64_t result);
 
 /* Keeps the calling thread's detail as the load's own, if it is the first, and ends the load. Takes the lock. */
 void load_failed(struct sated_load *l);
+
+/* Sets the detail. Return: -ENOMEM. */
+int load_no_memory(void);
 
 /* --- handing over (collect.c) --- */
 
@@ -148,17 +146,10 @@ void collect_sheet(struct member *m, const struct sheet *s);
 /* What is left when a drive's load has ended. */
 void collect_end(struct member *m);
 
-/* Whether more than `bytes` of rows, of environment or of histograms wait to be taken. Under the lock. */
-bool collect_waits(const struct sated_load *l, size_t bytes);
-
-#define COLLECT_MUCH ((size_t)1 << 20) /* the caller is told */
-#define COLLECT_FULL ((size_t)4 << 20) /* a simulated drive waits */
-
-extern size_t collect_spill_bytes; /* a real load ends: 64 MiB, less in tests */
-
-/* Drops what a caller does not want. Under the lock. */
-void collect_drop_environment(struct sated_load *l);
-void collect_drop_histograms(struct sated_load *l);
+/* How much may wait to be taken. Rows alone count: a caller may take nothing else. */
+#define COLLECT_MUCH ((size_t)1 << 20)   /* the caller is told */
+#define COLLECT_FULL ((size_t)4 << 20)   /* a simulated drive waits */
+#define COLLECT_SPILL ((size_t)64 << 20) /* a real load ends */
 
 /* Announces a check. Under the lock. */
 void load_ask(struct sated_load *l, uint64_t tick);

@@ -48,6 +48,9 @@ int options_take(struct sated_load *l, const struct sated_load_options *given)
         return refused("interval_ns = %" PRId64 ": it is between 1 ms and 1 h", o->interval_ns);
     if (o->duration_ns == 0 || o->duration_ns < -1)
         return refused("duration_ns = %" PRId64 ": give a time, or -1 for no limit", o->duration_ns);
+    if (o->without & ~(uint32_t)(SATED_WITHOUT_ENVIRONMENT | SATED_WITHOUT_HISTOGRAMS))
+        return refused("without = %" PRIu32 " has unknown bits; it is made of environment = 1 and histograms = 2",
+                       o->without);
     if (o->ios > INT64_MAX / 2 || o->bytes > INT64_MAX / 2)
         return refused("the limit of I/Os or bytes does not fit 62 bits");
     if (!o->histogram_ns)

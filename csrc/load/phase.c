@@ -28,11 +28,30 @@ void load_measure_from(struct sated_load *l, uint64_t k)
         load_end_at(&l->members[i], load_drive_ns(&l->members[i], end_t_ns), end_t_ns);
 }
 
+void load_begin(struct member *m, struct recorder *r, struct sheet *s, uint64_t k, int64_t from_ns)
+{
+    struct sated_load *l = m->load;
+    int64_t edge_ns = load_edge_ns(m, k);
+    r->submitting = from_ns < m->end_ns;
+    if (r->submitting && m->end_ns < edge_ns)
+        edge_ns = m->end_ns;
+    uint32_t phase = r->submitting ? load_phase(l, k) : SATED_AFTER_STOP;
+    r->limited = l->limited && phase == SATED_MEASURED;
+    if (r->limited && !r->charged) {
+        for (uint32_t i = 0; i < l->mix.n; i++)
+            load_limit_charge(m, r->outstanding[i], l->mix.bytes[i]);
+        r->charged = true;
+    }
+    recorder_begin(r, s, k, phase, from_ns, edge_ns);
+}
+
+/* Never takes more than there is, not even for a moment: a thread that is refused is done, and does not ask again. */
 static bool take(_Atomic int64_t *left, int64_t n)
 {
-    if (atomic_fetch_sub_explicit(left, n, memory_order_relaxed) > 0)
-        return true;
-    atomic_fetch_add_explicit(left, n, memory_order_relaxed);
+    int64_t now = atomic_load(left);
+    while (now > 0)
+        if (atomic_compare_exchange_weak(left, &now, now - n))
+            return true;
     return false;
 }
 
@@ -42,28 +61,23 @@ bool load_limit_take(struct member *m, uint32_t bytes)
     if (o->ios && !take(&m->ios_left, 1))
         return false;
     if (o->bytes && !take(&m->bytes_left, bytes)) {
-        atomic_fetch_add_explicit(&m->ios_left, 1, memory_order_relaxed);
+        atomic_fetch_add(&m->ios_left, 1);
         return false;
     }
     return true;
 }
 
+/* In the reverse order, so that whoever gets the I/O back gets its bytes too. */
 void load_limit_give_back(struct member *m, uint32_t bytes)
 {
-    atomic_fetch_add_explicit(&m->ios_left, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&m->bytes_left, bytes, memory_order_relaxed);
+    atomic_fetch_add(&m->bytes_left, bytes);
+    atomic_fetch_add(&m->ios_left, 1);
 }
 
 void load_limit_charge(struct member *m, uint32_t n, uint32_t bytes)
 {
-    atomic_fetch_sub_explicit(&m->ios_left, n, memory_order_relaxed);
-    atomic_fetch_sub_explicit(&m->bytes_left, (int64_t)n * bytes, memory_order_relaxed);
-}
-
-void load_limit_begin(struct member *m, const struct recorder *r)
-{
-    for (uint32_t i = 0; i < m->load->mix.n; i++)
-        load_limit_charge(m, r->outstanding[i], m->load->mix.bytes[i]);
+    atomic_fetch_sub(&m->ios_left, n);
+    atomic_fetch_sub(&m->bytes_left, (int64_t)n * bytes);
 }
 
 void load_failed(struct sated_load *l)
@@ -78,6 +92,13 @@ void load_failed(struct sated_load *l)
     pthread_mutex_unlock(&l->lock);
 }
 
+int load_no_memory(void)
+{
+    return error_set(-ENOMEM, SATED_LAYER_NONE,
+                     "no memory for the load; use a smaller depth, fewer threads or fewer I/O sizes, and take its rows "
+                     "while it runs");
+}
+
 static const char *advice(int code)
 {
     switch (-code) {
@@ -89,10 +110,12 @@ static const char *advice(int code)
     }
 }
 
-void load_io_failed(struct member *m, uint32_t class, uint64_t offset, int code)
+void load_io_failed(struct member *m, uint32_t class, uint64_t offset, int64_t result)
 {
     static const char *const ops[] = {"read", "write", "trim"};
     struct sated_load *l = m->load;
+    int code = result < 0 ? (int)result : -EIO;
+    char why[160];
     pthread_mutex_lock(&l->lock);
     if (l->errors_kept < LOAD_ERRORS) {
         l->error_offset[l->errors_kept] = offset;
@@ -102,10 +125,14 @@ void load_io_failed(struct member *m, uint32_t class, uint64_t offset, int code)
     pthread_mutex_unlock(&l->lock);
     if (n != (l->options.max_errors ? l->options.max_errors : 1))
         return;
+    if (result < 0)
+        snprintf(why, sizeof why, "%s%s", strerror(-code), advice(code));
+    else
+        snprintf(why, sizeof why, "only %" PRId64 " of %" PRIu32 " bytes came through", result, l->mix.bytes[class]);
     error_set(code, SATED_LAYER_DRIVE,
               "%s: the load has ended after %" PRIu64 " failed I/Os, the last a %s of %" PRIu32 " bytes at offset "
-              "%" PRIu64 ": %s%s",
-              m->name, n, ops[l->mix.op[class]], l->mix.bytes[class], offset, strerror(-code), advice(code));
+              "%" PRIu64 ": %s",
+              m->name, n, ops[l->mix.op[class]], l->mix.bytes[class], offset, why);
     load_failed(l);
 }
 
@@ -120,7 +147,7 @@ void load_ended(struct sated_load *l)
 {
     pthread_mutex_lock(&l->lock);
     for (uint32_t i = 0; i < l->n; i++)
-        __atomic_store_n(&l->members[i].drive->load, NULL, __ATOMIC_RELEASE);
+        atomic_store(&l->members[i].drive->load, NULL);
     l->progress.running = 0;
     l->progress.tick = 0;
     l->progress.iops = 0;

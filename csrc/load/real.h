@@ -10,20 +10,16 @@
 
 struct real;
 
+#define WORKER_ENDED UINT64_MAX
+
 /* One thread of the workload on one drive. */
 struct worker {
     _Alignas(128) struct recorder recorder; /* on cache lines of its own */
     struct real *real;
     struct member *member;
-    uint32_t thread;
     uint32_t depth;
-    bool submitting; /* before the end of the measured phase */
-    bool limited;    /* I/Os and bytes are counted down */
-    bool charged;
-    bool ended;
     uint64_t k;         /* the interval it is in */
-    int64_t from_ns;    /* where the running sheet began */
-    uint64_t delivered; /* order of its last sheet; UINT64_MAX once it has ended */
+    uint64_t delivered; /* order of its last sheet; WORKER_ENDED once it has ended */
     struct random random;
     struct address address;
     struct data data;
@@ -40,7 +36,7 @@ struct real {
     uint32_t n_workers;
     /* Guarded by the load's lock. */
     struct sheet *spare;         /* empty sheets */
-    uint64_t held;               /* sheets in use */
+    uint64_t held, held_max;     /* sheets in use: so many, and at most while the load runs */
     struct sheet *first, **last; /* finished sheets on their way to the load's thread */
     uint32_t ready;
     bool open, aborted;

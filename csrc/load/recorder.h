@@ -5,6 +5,7 @@
 #define SATED_LOAD_RECORDER_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <sated/load.h>
@@ -54,6 +55,9 @@ void sheet_merge(struct sheet *into, const struct sheet *from);
 
 struct recorder {
     _Atomic int64_t edge_ns; /* where the running sheet ends; others may only bring it forward, under the load's lock */
+    bool submitting;         /* the running sheet lies before the end of the measured phase */
+    bool limited;            /* I/Os and bytes are counted down in it */
+    bool charged;            /* what was outstanding when that began has been counted too */
     int64_t now_ns;          /* of the last event */
     struct sheet *sheet;
     uint32_t outstanding_all;

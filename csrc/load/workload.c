@@ -65,8 +65,9 @@ static int set_op(struct sated_workload *w, const char *text)
         return contradiction(given, "access = \"sequential\"");
     if (w->given & GIVEN_SHARES) {
         for (uint32_t other = 0; other < 3; other++) {
-            char text_of_share[48];
-            snprintf(text_of_share, sizeof text_of_share, "%s = %g", op_names[other], w->share[other]);
+            char text_of_share[48], number[SIZE_NUMBER];
+            size_print_number(number, sizeof number, w->share[other], 6);
+            snprintf(text_of_share, sizeof text_of_share, "%s = %s", op_names[other], number);
             bool fits = other == op ? w->share[other] == 1 || w->share[other] == 100 : w->share[other] == 0;
             if (w->given & op_given[other] && !fits)
                 return contradiction(given, text_of_share);
@@ -101,6 +102,9 @@ static int set_share(struct sated_workload *w, uint32_t op, const char *text)
         return rc;
     char given[64];
     snprintf(given, sizeof given, "%s = %.20s", op_names[op], text);
+    if (v > 1 && v < 2)
+        return refused("%s has two readings: write a fraction up to 1, or a percentage with its sign such as 1.5%%",
+                       given);
     if (v > 100)
         return refused("%s is more than the whole; write a fraction such as 0.7 or a percentage such as 70", given);
     if (w->given & SATED_GIVEN_OP) {
@@ -128,14 +132,19 @@ static int set_share(struct sated_workload *w, uint32_t op, const char *text)
 /* 0 where n values sum to 1 or 100. */
 static int check_sum(const char *what, const double *share, size_t n)
 {
+    char number[SIZE_NUMBER];
     double sum = 0;
     for (size_t i = 0; i < n; i++) {
-        if (!(share[i] >= 0 && share[i] <= 100))
-            return refused("%s: a share of %g is not between 0 and 1 (or 100)", what, share[i]);
+        if (!(share[i] >= 0 && share[i] <= 100)) {
+            size_print_number(number, sizeof number, share[i], 6);
+            return refused("%s: a share of %s is not between 0 and 1 (or 100)", what, number);
+        }
         sum += share[i];
     }
-    if (fabs(sum - 1) > 1e-9 && fabs(sum - 100) > 1e-7)
-        return refused("%s sum to %.10g; they have to sum to 1 or to 100", what, sum);
+    if (fabs(sum - 1) > 1e-9 && fabs(sum - 100) > 1e-7) {
+        size_print_number(number, sizeof number, sum, 10);
+        return refused("%s sum to %s; they have to sum to 1 or to 100", what, number);
+    }
     return 0;
 }
 
@@ -250,7 +259,7 @@ int sated_workload_set(struct sated_workload *w, const char *key, const char *te
         i = choose(key, text, data, COUNT(data));
         if (i >= 0)
             w->data = (uint32_t)i;
-        return i < 0 ? i : 0;
+        return i < 0 ? SATED_PARSE : 0;
     }
 }
 

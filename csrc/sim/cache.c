@@ -8,12 +8,6 @@
 
 #define NONE UINT32_MAX
 
-enum flags {
-    HELD = 1,    /* in memory */
-    CHANGED = 2, /* since it was read */
-    STORED = 4,  /* there is a copy on flash; a page that never left memory has none to fetch */
-};
-
 int cache_init(struct cache *c, uint64_t pages, uint64_t room)
 {
     *c = (struct cache){.pages = (uint32_t)pages, .room = (uint32_t)(room < pages ? room : pages)};
@@ -44,7 +38,7 @@ void cache_clear(struct cache *c)
 void cache_power_cut(struct cache *c)
 {
     for (uint32_t page = 0; page < c->pages; page++)
-        c->flags[page] = c->flags[page] & (CHANGED | STORED) ? STORED : 0;
+        c->flags[page] = c->flags[page] & (CACHE_CHANGED | CACHE_STORED) ? CACHE_STORED : 0;
     c->held = 0;
     c->first = c->last = NONE;
 }
@@ -92,7 +86,7 @@ uint32_t cache_use(struct cache *c, uint32_t page, bool change)
         c->hits++;
         return cost;
     }
-    if (c->flags[page] & HELD) {
+    if (c->flags[page] & CACHE_HELD) {
         c->hits++;
         if (c->first != page) {
             take_out(c, page);
@@ -102,19 +96,19 @@ uint32_t cache_use(struct cache *c, uint32_t page, bool change)
         c->misses++;
         if (c->held == c->room) {
             uint32_t old = c->last;
-            if (c->flags[old] & CHANGED)
+            if (c->flags[old] & CACHE_CHANGED)
                 cost |= CACHE_EVICT;
-            c->flags[old] = c->flags[old] & CHANGED ? STORED : c->flags[old] & STORED;
+            c->flags[old] = c->flags[old] & CACHE_CHANGED ? CACHE_STORED : c->flags[old] & CACHE_STORED;
             take_out(c, old);
             c->held--;
         }
-        if (c->flags[page] & STORED)
+        if (c->flags[page] & CACHE_STORED)
             cost |= CACHE_FETCH;
-        c->flags[page] |= HELD;
+        c->flags[page] |= CACHE_HELD;
         put_first(c, page);
         c->held++;
     }
     if (change)
-        c->flags[page] |= CHANGED;
+        c->flags[page] |= CACHE_CHANGED;
     return cost;
 }

@@ -11,8 +11,15 @@ struct cache {
     uint32_t pages, room, held;
     uint32_t first, last;    /* used most recently, and longest ago */
     uint32_t *next, *before; /* of each map page */
-    uint8_t *flags;          /* of each map page: CACHE_* */
+    uint8_t *flags;          /* of each map page: enum cache_flags */
     uint64_t hits, misses;
+};
+
+/* Of a map page. */
+enum cache_flags {
+    CACHE_HELD = 1,    /* in memory */
+    CACHE_CHANGED = 2, /* since it was read */
+    CACHE_STORED = 4,  /* there is a copy on flash; a page that never left memory has none to fetch */
 };
 
 /* What a look-up cost. */

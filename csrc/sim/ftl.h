@@ -83,6 +83,7 @@ struct ftl {
     /* The pages placed, in order, until the timing layer takes them; only kept where `log_room` is not 0. */
     uint32_t *log;
     uint32_t log_room, log_at; /* room is a power of two, at counts on and wraps */
+    uint32_t log_done; /* up to here the pages of the log are on flash; never more than the room behind log_at */
 };
 
 struct ftl_shape {
@@ -146,6 +147,12 @@ static inline void ftl_ask(const struct ftl *f, uint32_t unit)
     __builtin_prefetch(&f->next[block], 1);
     __builtin_prefetch(&f->before[block], 1);
 }
+
+/* The pages of the log up to there are on flash: no longer in the buffer. */
+void ftl_log_retire(struct ftl *f, uint32_t upto);
+
+/* Marks exactly the pages of the log that are in the buffer: `pending` is no part of a state. */
+void ftl_log_mark(struct ftl *f);
 
 /* Of garbage collection (gc.c). */
 void gc_close(struct ftl *f, struct domain *d, uint32_t block); /* a block has been filled */

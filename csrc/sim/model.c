@@ -197,9 +197,13 @@ static void check_leaf(const char *path, int line, void *user)
 
 static int wrong_value(const struct parameter *p, const char *name, const char *text)
 {
-    char range[96] = "";
-    if (p->kind != KIND_WORD)
-        snprintf(range, sizeof range, "a number from %.15g to %.15g", p->least, p->most);
+    char range[128] = "";
+    if (p->kind != KIND_WORD) {
+        char least[SIZE_NUMBER], most[SIZE_NUMBER];
+        size_print_number(least, sizeof least, p->least, 15);
+        size_print_number(most, sizeof most, p->most, 15);
+        snprintf(range, sizeof range, "a number from %s to %s", least, most);
+    }
     for (size_t i = 0; p->kind == KIND_WORD && p->words[i]; i++)
         snprintf(range + strlen(range), sizeof range - strlen(range), "%s%s%s", i ? ", " : "one of ", p->words[i],
                  !strcmp(p->words[i], "d-choices") ? ":N" : "");
@@ -236,7 +240,7 @@ static int put_word(struct model *m, const struct parameter *p, const char *text
 /* One parameter from the text. @param size which element, where the value is an array with one for each size. */
 static int read_parameter(struct model *m, const struct params *params, const struct parameter *p, size_t size)
 {
-    char path[128], shown[40];
+    char path[128], shown[SIZE_NUMBER];
     snprintf(path, sizeof path, "%s.%s.value", p->table, p->key);
     int rc;
     if (p->kind == KIND_WORD) {
@@ -254,7 +258,7 @@ static int read_parameter(struct model *m, const struct params *params, const st
             rc = params_get_number(params, path, &v);
         }
         if (rc == 1) {
-            snprintf(shown, sizeof shown, "%.15g", v);
+            size_print_number(shown, sizeof shown, v, 15);
             return put_number(m, p, v, shown);
         }
     }
@@ -390,6 +394,8 @@ static int work_out(struct model *m, uint64_t native_bytes, uint64_t raw_bytes)
     m->domains = m->per_channel ? m->channels : 1;
     m->domain_dies = m->channels * m->dies / m->domains;
     uint64_t usable = usable_at(m, native_bytes, m->scale, &m->units);
+    char op[SIZE_NUMBER];
+    size_print_number(op, sizeof op, (double)m->op / 1e9, 9);
     if (m->unit_bytes & (m->unit_bytes - 1))
         return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT, "sim:%s: page = %llu is not a power of two", m->name,
                          (unsigned long long)m->unit_bytes);
@@ -403,11 +409,10 @@ static int work_out(struct model *m, uint64_t native_bytes, uint64_t raw_bytes)
     uint64_t spare = usable * m->domains - m->units, needed = 2 * m->np * m->domains;
     if (usable * m->domains < m->units || spare < needed)
         return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
-                         "sim:%s: with op = %.9g only T - U = %llu pages are spare (T = %llu, U = %llu), and garbage "
+                         "sim:%s: with op = %s only T - U = %llu pages are spare (T = %llu, U = %llu), and garbage "
                          "collection needs %llu, two blocks in each domain; choose a greater op or more blocks",
-                         m->name, (double)m->op / 1e9, (unsigned long long)spare,
-                         (unsigned long long)(usable * m->domains), (unsigned long long)m->units,
-                         (unsigned long long)needed);
+                         m->name, op, (unsigned long long)spare, (unsigned long long)(usable * m->domains),
+                         (unsigned long long)m->units, (unsigned long long)needed);
     m->per_domain = (usable + RESERVE_BLOCKS * m->np + m->np - 1) / m->np;
     m->reserve = m->per_domain * m->np - usable;
     uint64_t pages = m->per_domain * m->domains * m->np;
@@ -418,9 +423,8 @@ static int work_out(struct model *m, uint64_t native_bytes, uint64_t raw_bytes)
     m->raw_bytes = raw_bytes ? raw_bytes / m->scale : pages * m->unit_bytes;
     if (pages * m->unit_bytes > m->raw_bytes)
         return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
-                         "sim:%s: op = %.9g needs %llu bytes of flash, and there are %llu", m->name,
-                         (double)m->op / 1e9, (unsigned long long)(pages * m->unit_bytes),
-                         (unsigned long long)m->raw_bytes);
+                         "sim:%s: op = %s needs %llu bytes of flash, and there are %llu", m->name, op,
+                         (unsigned long long)(pages * m->unit_bytes), (unsigned long long)m->raw_bytes);
     m->map_pages = (m->units + m->entries - 1) / m->entries;
     m->cached_map_pages = (m->map_pages * m->coverage + WHOLE_SHARE / 2) / WHOLE_SHARE;
     if (!m->cached_map_pages)

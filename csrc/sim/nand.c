@@ -76,7 +76,7 @@ static void empty(struct ftl *f)
     f->mapped = 0;
     f->turn = 0;
     f->missing = f->domains;
-    f->log_at = 0;
+    f->log_at = f->log_done = 0;
 }
 
 int ftl_init(struct ftl *f, const struct ftl_shape *shape)
@@ -111,6 +111,7 @@ void ftl_free(struct ftl *f)
 }
 
 struct walk {
+    const struct ftl *ftl;
     void (*visit)(void *data, uint64_t bytes, void *user);
     void *user;
 };
@@ -118,18 +119,20 @@ struct walk {
 static void walk_array(void **array, uint64_t bytes, void *user)
 {
     struct walk *w = user;
-    w->visit(*array, bytes, w->user);
+    if (array != (void **)&w->ftl->pending) /* which follows from the log */
+        w->visit(*array, bytes, w->user);
 }
 
 void ftl_walk(struct ftl *f, void (*visit)(void *data, uint64_t bytes, void *user), void *user)
 {
-    struct walk w = {visit, user};
+    struct walk w = {f, visit, user};
     each_array(f, f->log_room, walk_array, &w);
     visit(&f->random, sizeof f->random, user);
     visit(&f->quota, sizeof f->quota, user);
     visit(&f->missing, sizeof f->missing, user);
     visit(&f->turn, sizeof f->turn, user);
     visit(&f->log_at, sizeof f->log_at, user);
+    visit(&f->log_done, sizeof f->log_done, user);
     visit(&f->mapped, sizeof f->mapped, user);
     visit(&f->placed, sizeof f->placed, user);
     visit(&f->moved, sizeof f->moved, user);
@@ -163,6 +166,34 @@ static void open_next(struct ftl *f, struct domain *d)
     f->state[block] = BLOCK_OPEN;
 }
 
+void ftl_log_retire(struct ftl *f, uint32_t upto)
+{
+    for (; f->log_done != upto; f->log_done++) {
+        uint32_t page = f->log[f->log_done & (f->log_room - 1)] & ~FTL_MOVED;
+        uint32_t block = ftl_block(f, page), at = page - block * f->np;
+        *ftl_word(f, f->pending, block, at) &= ~((uint64_t)1 << at % 64);
+    }
+}
+
+void ftl_log_mark(struct ftl *f)
+{
+    memset(f->pending, 0, (uint64_t)f->blocks * f->words * 8);
+    for (uint32_t i = f->log_done; i != f->log_at; i++) {
+        uint32_t page = f->log[i & (f->log_room - 1)] & ~FTL_MOVED;
+        uint32_t block = ftl_block(f, page), at = page - block * f->np;
+        *ftl_word(f, f->pending, block, at) |= (uint64_t)1 << at % 64;
+    }
+}
+
+/* A block that is used again was erased before, and programmed before that, as was all that is older in the log. */
+static void retire_through(struct ftl *f, uint32_t page)
+{
+    uint32_t at = f->log_done;
+    while ((f->log[at & (f->log_room - 1)] & ~FTL_MOVED) != page)
+        at++;
+    ftl_log_retire(f, at + 1);
+}
+
 void nand_place(struct ftl *f, struct domain *d, uint32_t unit, uint32_t mark)
 {
     if (d->open == FTL_NONE)
@@ -177,10 +208,15 @@ void nand_place(struct ftl *f, struct domain *d, uint32_t unit, uint32_t mark)
     d->free_pages--;
     d->written++;
     if (f->log_room) {
-        *ftl_word(f, f->pending, block, at) |= bit;
+        uint64_t *pending = ftl_word(f, f->pending, block, at);
+        if (*pending & bit)
+            retire_through(f, page);
+        if (f->log_at - f->log_done == f->log_room) /* a burst of relocations: the oldest has long been programmed */
+            ftl_log_retire(f, f->log_done + 1);
+        *pending |= bit;
         f->log[f->log_at++ & (f->log_room - 1)] = page | mark;
     }
-    if (++d->placed == f->quota)
+    if (f->quota != FTL_UNLIMITED && ++d->placed == f->quota)
         f->missing--;
     if (d->open_at == f->np) {
         d->open = FTL_NONE;

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "core/error.h"
-#include "core/log.h"
 #include "sim/whole.h"
 
 static int no_memory(const struct model *m)
@@ -19,14 +18,19 @@ static int no_memory(const struct model *m)
                      (unsigned long long)m->units);
 }
 
-/* Room for all that can be between the buffer and the flash, and for bursts of relocations. */
-static uint32_t log_room(const struct model *m)
+static uint32_t power_of_two(uint64_t least)
 {
-    uint64_t pages = m->wide_program_units > m->program_units ? m->wide_program_units : m->program_units, room = 1;
-    pages = 4 * (m->buffer_stripes + 1) * pages * m->channels * m->dies + 64 * m->np;
-    while (room < pages)
+    uint64_t room = 1;
+    while (room < least)
         room *= 2;
     return (uint32_t)room;
+}
+
+/* Room for all that can be between the buffer and the flash, and for most bursts of relocations. */
+static uint32_t log_room(const struct model *m)
+{
+    uint64_t pages = m->wide_program_units > m->program_units ? m->wide_program_units : m->program_units;
+    return power_of_two(4 * (m->buffer_stripes + 1) * pages * m->channels * m->dies + 64 * m->np);
 }
 
 /* All parts, empty, for s->model. */
@@ -45,9 +49,7 @@ static int make(struct sim *s)
         .seed = m->seed,
     };
     s->heap = malloc(m->queue * sizeof *s->heap);
-    s->writes.room = 1;
-    while (s->writes.room < m->queue)
-        s->writes.room *= 2;
+    s->writes.room = power_of_two(m->queue);
     s->writes.items = malloc(s->writes.room * sizeof *s->writes.items);
     if (!s->heap || !s->writes.items || ftl_init(&s->ftl, &shape) ||
         cache_init(&s->cache, m->map_pages, m->cached_map_pages))
@@ -86,10 +88,28 @@ static char *join_keys(const struct spec *spec)
     return text;
 }
 
+/* A file that two names lead to is locked under its one real name, which is also where it is written. */
 static int lock_state(struct sim *s, const char *path)
 {
-    s->state_path = strdup(path);
-    return s->state_path ? file_lock(&s->lock, path) : no_memory(&s->model);
+    int rc = file_real(path, &s->state_path);
+    return rc ? rc : file_lock(&s->lock, s->state_path);
+}
+
+/* Name and keys of a state file as one text, as stands behind "sim:", and the model that they make of its text.
+ * @param spec the caller frees; NULL on failure. */
+static int model_of_file(struct model *m, const char *name, const char *model_text, const char *keys, char **spec)
+{
+    struct spec from = {0};
+    size_t room = strlen(name) + strlen(keys) + 2;
+    *spec = malloc(room);
+    if (!*spec)
+        return error_set(-ENOMEM, SATED_LAYER_FILE, "sim:%s: not enough memory to read its state", name);
+    snprintf(*spec, room, "%s%s%s", name, *keys ? "," : "", keys);
+    int rc = spec_parse(&from, *spec);
+    if (!rc)
+        rc = model_build(m, name, model_text, &from);
+    spec_free(&from);
+    return rc;
 }
 
 /* A drive whose state file knows all about it. */
@@ -98,27 +118,17 @@ static int open_file(struct sim *s, const struct spec *spec)
     void *data;
     size_t bytes;
     char *name, *text;
-    struct spec from = {0};
     int rc = lock_state(s, spec->name);
     if (rc)
         return rc;
-    rc = state_read(spec->name, &data, &bytes, &name, &s->model_text, &s->keys);
+    rc = state_read(s->state_path, &data, &bytes, &name, &s->model_text, &s->keys);
     if (rc)
         return rc;
-    text = malloc(strlen(name) + strlen(s->keys) + 2);
-    if (!text) {
-        rc = no_memory(&s->model);
-    } else {
-        sprintf(text, "%s%s%s", name, *s->keys ? "," : "", s->keys);
-        rc = spec_parse(&from, text);
-    }
-    if (!rc)
-        rc = model_build(&s->model, name, s->model_text, &from);
+    rc = model_of_file(&s->model, name, s->model_text, s->keys, &text);
     if (!rc)
         rc = make(s);
     if (!rc)
-        rc = state_load(s, spec->name, data, bytes);
-    spec_free(&from);
+        rc = state_load(s, s->state_path, data, bytes);
     free(text);
     free(name);
     free(data);
@@ -141,7 +151,7 @@ static int open_model(struct sim *s, const struct spec *spec)
     if (rc)
         return rc;
     /* A new file is written at once: better refused now than after the work. */
-    return access(spec->state, F_OK) ? state_save(s, spec->state) : sim_restore(s, spec->state);
+    return access(s->state_path, F_OK) ? state_save(s, s->state_path) : sim_restore(s, s->state_path);
 }
 
 int sim_new(struct sim **out, const char *text)
@@ -167,25 +177,21 @@ int sim_new(struct sim **out, const char *text)
     return rc;
 }
 
-void sim_free(struct sim *s)
+int sim_free(struct sim *s)
 {
+    int rc = 0;
     if (!s)
-        return;
-    if (s->state_path) {
-        struct completion c;
-        while (sim_outstanding(s)) { /* what was submitted is still carried out */
-            queue_run(s);
-            queue_take(s, &c);
-            s->now = c.done_ns;
-            queue_admit(s);
-        }
-        if (state_save(s, s->state_path)) {
-            struct sated_detail d;
-            sated_detail_get(&d);
-            log_say(SATED_LOG_ERROR, "%s", d.text);
-        }
+        return 0;
+    if (s->state_path && file_lock_is_ours(s->lock)) {
+        uint32_t tag;
+        int64_t done_ns;
+        int status;
+        while (sim_next(s, &tag, &done_ns, &status)) /* what was submitted is still carried out */
+            ;
+        rc = state_save(s, s->state_path);
     }
     drop(s);
+    return rc;
 }
 
 static void copy_text(char *out, size_t room, const char *text)
@@ -227,7 +233,7 @@ void sim_identify(const struct sim *s, struct sated_identity *out)
 
 int64_t sim_now_ns(const struct sim *s)
 {
-    return s->now;
+    return __atomic_load_n(&s->now, __ATOMIC_RELAXED);
 }
 
 uint32_t sim_scale(const struct sim *s)
@@ -235,37 +241,33 @@ uint32_t sim_scale(const struct sim *s)
     return (uint32_t)s->model.scale;
 }
 
-/* Energy of the controller from power_at on: active while a command is outstanding or a program runs. In pJ. */
-static uint64_t base_since(const struct sim *s, int64_t t_ns)
+/* Energy of the controller from power_at on: active while a command is outstanding or a program runs. In pJ, which fill
+ * 64 bits in a year of idleness. */
+static unsigned __int128 base_since(const struct sim *s, int64_t t_ns)
 {
     int64_t active = t_ns - s->power_at;
     if (!sim_outstanding(s)) {
         int64_t end = s->timing.busy < t_ns ? s->timing.busy : t_ns;
         active = end > s->power_at ? end - s->power_at : 0;
     }
-    uint64_t idle = (uint64_t)(t_ns - s->power_at - active);
-    return (uint64_t)active * s->model.active_mw + idle * s->model.idle_mw;
+    int64_t idle = t_ns - s->power_at - active;
+    return (unsigned __int128)active * s->model.active_mw + (unsigned __int128)idle * s->model.idle_mw;
 }
 
 void sim_power_to(struct sim *s, int64_t t_ns)
 {
     if (t_ns <= s->power_at)
         return;
-    uint64_t pj = s->base_pj + base_since(s, t_ns);
-    s->base_nj += pj / 1000;
-    s->base_pj = pj % 1000;
+    unsigned __int128 pj = s->base_pj + base_since(s, t_ns);
+    s->base_nj += (uint64_t)(pj / 1000);
+    s->base_pj = (uint64_t)(pj % 1000);
     s->power_at = t_ns;
 }
 
 uint64_t sim_energy_nj(struct sim *s, int64_t t_ns)
 {
-    uint64_t base = s->base_nj + (t_ns > s->power_at ? (s->base_pj + base_since(s, t_ns)) / 1000 : 0);
+    uint64_t base = s->base_nj + (t_ns > s->power_at ? (uint64_t)((s->base_pj + base_since(s, t_ns)) / 1000) : 0);
     return base + s->ftl.placed * s->model.program_nj + s->read_units * s->model.read_nj;
-}
-
-double sim_power_idle_w(const struct sim *s)
-{
-    return (double)s->model.idle_mw / 1000;
 }
 
 void sim_idle_until(struct sim *s, int64_t t_ns)
@@ -275,11 +277,13 @@ void sim_idle_until(struct sim *s, int64_t t_ns)
         t_ns = s->heap[0].done_ns;
     if (t_ns <= s->now)
         return;
-    int64_t flush = s->now + (int64_t)s->model.flush_ns;
-    if (s->model.timing && !sim_outstanding(s) && flush <= t_ns)
+    int64_t flush = s->last_command + (int64_t)s->model.flush_ns;
+    if (s->model.timing && !sim_outstanding(s) && flush <= t_ns) {
+        sim_power_to(s, flush);
         timing_flush(&s->timing, &s->model, &s->ftl, flush);
+    }
     sim_power_to(s, t_ns);
-    s->now = t_ns;
+    sim_at(s, t_ns);
 }
 
 int sim_submit(struct sim *s, uint32_t tag, enum sated_op op, uint64_t offset, uint32_t bytes)
@@ -318,7 +322,8 @@ bool sim_next(struct sim *s, uint32_t *tag, int64_t *done_ns, int *status)
     struct completion c;
     sim_power_to(s, s->heap[0].done_ns);
     queue_take(s, &c);
-    s->now = c.done_ns;
+    sim_at(s, c.done_ns);
+    s->last_command = c.done_ns;
     s->served.commands[c.command.op]++;
     s->served.bytes[c.command.op] += c.command.bytes;
     *tag = c.command.tag;
@@ -376,7 +381,7 @@ int sim_purge(struct sim *s)
     ftl_purge(&s->ftl);
     cache_clear(&s->cache);
     timing_init(&s->timing, &s->model);
-    s->now += (int64_t)s->model.purge_ns;
+    sim_at(s, s->now + (int64_t)s->model.purge_ns);
     s->timing.busy = s->timing.firmware = s->now;
     sim_power_to(s, s->now);
     return 0;
@@ -420,6 +425,7 @@ void sim_power_cycle(struct sim *s)
     while (s->done) /* commands that were outstanding are never answered */
         queue_take(s, &c);
     s->inside = s->waiting.n = s->writes.n = 0;
+    s->last_command = s->now;
     sim_power_to(s, s->now);
     if (s->model.timing)
         timing_power_cut(&s->timing, &s->model, &s->ftl, s->now);
@@ -428,7 +434,11 @@ void sim_power_cycle(struct sim *s)
 
 int sim_save(struct sim *s, const char *path)
 {
-    return sim_outstanding(s) ? refuse_while_busy(s, "saving the state") : state_save(s, path);
+    if (sim_outstanding(s))
+        return refuse_while_busy(s, "saving the state");
+    if (!path)
+        path = s->state_path;
+    return path ? state_save(s, path) : 0;
 }
 
 int sim_restore(struct sim *s, const char *path)
@@ -441,14 +451,9 @@ int sim_restore(struct sim *s, const char *path)
     int rc = state_read(path, &data, &bytes, &name, &text, &keys);
     if (rc)
         return rc;
-    struct spec from = {0};
     struct model model;
-    char *spec = malloc(strlen(name) + strlen(keys) + 2);
-    if (spec)
-        sprintf(spec, "%s%s%s", name, *keys ? "," : "", keys);
-    rc = spec ? spec_parse(&from, spec) : no_memory(&s->model);
-    if (!rc)
-        rc = model_build(&model, name, text, &from);
+    char *spec;
+    rc = model_of_file(&model, name, text, keys, &spec);
     if (!rc && memcmp(&model, &s->model, sizeof model))
         rc = error_set(
             SATED_STATE, SATED_LAYER_FILE,
@@ -456,7 +461,6 @@ int sim_restore(struct sim *s, const char *path)
             path, spec, s->model.name, *s->keys ? "," : "", s->keys);
     if (!rc)
         rc = state_load(s, path, data, bytes);
-    spec_free(&from);
     free(spec);
     free(name);
     free(text);

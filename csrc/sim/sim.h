@@ -13,13 +13,14 @@ struct sim;
  * is locked for as long as the drive is open. */
 int sim_new(struct sim **out, const char *spec);
 
-/* Saves to the state file if there is one, then frees. */
-void sim_free(struct sim *s);
+/* Saves to the state file if there is one (not in a forked child, whose copy is not the drive), then frees. Return: 0, or
+ * why it could not be saved; it is freed all the same. */
+int sim_free(struct sim *s);
 
 /* Fills what a model knows: capacities, block sizes, vendor, model, serial, firmware, transport, link, raw, scale. */
 void sim_identify(const struct sim *s, struct sated_identity *out);
 
-/* The drive's own time: that of the last event, or later if idle was called. */
+/* The drive's own time: that of the last event, or later if idle was called. Thread: any, also while another drives it. */
 int64_t sim_now_ns(const struct sim *s);
 uint32_t sim_scale(const struct sim *s);
 
@@ -41,9 +42,6 @@ bool sim_next(struct sim *s, uint32_t *tag, int64_t *done_ns, int *status);
 /* Energy drawn from the beginning up to the drive's own time `t_ns` (>= the last event's), in nanojoule. */
 uint64_t sim_energy_nj(struct sim *s, int64_t t_ns);
 
-/* Idle and greatest power of the model in W, for axes and checks. */
-double sim_power_idle_w(const struct sim *s);
-
 void sim_get_counters(const struct sim *s, struct sated_sim_counters *out);
 void sim_reset_counters(struct sim *s);
 
@@ -57,6 +55,7 @@ uint64_t sim_native_capacity(const struct sim *s);
 /* Mapping units beyond the limit that still hold data. */
 uint64_t sim_mapped_beyond(const struct sim *s);
 
+/* `path` NULL: to the state file, if there is one. */
 int sim_save(struct sim *s, const char *path);
 int sim_restore(struct sim *s, const char *path);
 void sim_power_cycle(struct sim *s);

@@ -26,11 +26,18 @@ static int put_lba(struct spec *s, const char *text)
                            "lba = %s is no accessible fraction of a drive; write it like 80%% or 0.8", text);
 }
 
+static int given_twice(const struct spec *s, const char *key)
+{
+    return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT, "sim:%s: the key %s is given twice", s->name, key);
+}
+
 static int put_key(struct spec *s, const char *key, const char *value)
 {
     if (!strcmp(key, "lba"))
-        return put_lba(s, value);
+        return s->lba_given ? given_twice(s, key) : put_lba(s, value);
     if (!strcmp(key, "state")) {
+        if (s->state)
+            return given_twice(s, key);
         s->state = value;
         return *value
                    ? 0
@@ -38,7 +45,7 @@ static int put_key(struct spec *s, const char *key, const char *value)
     }
     for (size_t i = 0; i < s->n; i++)
         if (!strcmp(s->keys[i].key, key))
-            return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT, "sim:%s: the key %s is given twice", s->name, key);
+            return given_twice(s, key);
     if (s->n == sizeof s->keys / sizeof *s->keys)
         return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT, "sim:%s: more than 64 keys", s->name);
     s->keys[s->n].key = key;

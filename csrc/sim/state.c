@@ -13,15 +13,8 @@
 #endif
 
 #define MAGIC "SATEDSIM"
-#define SCHEMA 1
+#define SCHEMA 2
 #define HEADER 32 /* magic 8, schema 4, bytes of name 4, of the model's text 4, of the keys 4, of the whole file 8 */
-#define PARTS_MAX 64
-
-struct parts {
-    struct file_part part[PARTS_MAX];
-    size_t n;
-    uint64_t bytes;
-};
 
 /* A multiply-xor hash of 64-bit words; it finds damage, it is no signature. */
 static uint64_t hash(uint64_t h, const void *data, size_t bytes)
@@ -39,18 +32,18 @@ static uint64_t hash(uint64_t h, const void *data, size_t bytes)
 
 static void add(void *data, uint64_t bytes, void *user)
 {
-    struct parts *p = user;
+    struct state_parts *p = user;
     p->part[p->n++] = (struct file_part){data, bytes};
     p->bytes += bytes;
 }
 
-/* All that changes, in a fixed order. */
-static void collect(struct sim *s, struct parts *p)
+void state_parts(struct sim *s, struct state_parts *p)
 {
     ftl_walk(&s->ftl, add, p);
     cache_walk(&s->cache, add, p);
-    add(&s->timing, sizeof s->timing, p);
+    timing_walk(&s->timing, &s->model, add, p);
     add(&s->now, sizeof s->now, p);
+    add(&s->last_command, sizeof s->last_command, p);
     add(&s->limit_bytes, sizeof s->limit_bytes, p);
     add(&s->number, sizeof s->number, p);
     add(&s->read_units, sizeof s->read_units, p);
@@ -63,14 +56,21 @@ static void collect(struct sim *s, struct parts *p)
 int state_save(struct sim *s, const char *path)
 {
     uint8_t header[HEADER], sum[8];
-    struct parts p = {0};
+    int rc = file_begins(path, MAGIC, 8);
+    if (rc <= 0)
+        return rc ? rc
+                  : error_set(SATED_UNSAFE, SATED_LAYER_FILE,
+                              "%s holds something else than the state of a simulated drive, which would be lost; give "
+                              "another name, or remove it first",
+                              path);
+    struct state_parts p = {0};
     uint32_t name = (uint32_t)strlen(s->model.name), text = (uint32_t)strlen(s->model_text),
              keys = (uint32_t)strlen(s->keys);
     add(header, sizeof header, &p);
     add(s->model.name, name, &p);
     add(s->model_text, text, &p);
     add(s->keys, keys, &p);
-    collect(s, &p);
+    state_parts(s, &p);
     add(sum, sizeof sum, &p);
     memcpy(header, MAGIC, 8);
     bytes_put_le32(header + 8, SCHEMA);
@@ -110,6 +110,10 @@ int state_read(const char *path, void **data, size_t *bytes, char **name, char *
     const uint8_t *p = *data;
     if (*bytes < HEADER || memcmp(p, MAGIC, 8))
         rc = damaged(path, "it does not begin like one");
+    else if (bytes_le32(p + 8) < SCHEMA)
+        rc = error_set(SATED_STATE, SATED_LAYER_FILE,
+                       "%s was written by an older sated: its schema is %u, and this one reads %d; make it anew", path,
+                       bytes_le32(p + 8), SCHEMA);
     else if (bytes_le32(p + 8) > SCHEMA)
         rc = error_set(SATED_STATE, SATED_LAYER_FILE,
                        "%s was written by a newer sated: its schema is %u, and this one reads up to %d; update sated",
@@ -141,34 +145,54 @@ int state_read(const char *path, void **data, size_t *bytes, char **name, char *
     return rc;
 }
 
-int state_load(struct sim *s, const char *path, const void *data, size_t bytes)
+static void exchange(uint8_t *a, uint8_t *b, uint64_t bytes)
 {
-    const uint8_t *from = data;
-    struct parts p = {0};
-    uint64_t begin = HEADER, at;
-    for (int i = 0; i < 3; i++)
-        begin += bytes_le32(from + 12 + 4 * i);
-    collect(s, &p);
-    if (begin + p.bytes + 8 != bytes)
-        return damaged(path, "its size is not that of this drive's state");
+    uint8_t held[4096];
+    for (uint64_t n; bytes; a += n, b += n, bytes -= n) {
+        n = bytes < sizeof held ? bytes : sizeof held;
+        memcpy(held, a, n);
+        memcpy(a, b, n);
+        memcpy(b, held, n);
+    }
+}
+
+static void exchange_all(const struct state_parts *p, uint8_t *data)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        exchange((uint8_t *)p->part[i].data, data, p->part[i].bytes);
+        data += p->part[i].bytes;
+    }
+}
+
+int state_load(struct sim *s, const char *path, void *data, size_t bytes)
+{
+    uint8_t *from = data;
+    struct state_parts p = {0};
+    uint64_t at = HEADER;
+    state_parts(s, &p);
     /* The parts are hashed each by itself, as they were when they were written. */
     uint64_t h = hash(0, from, HEADER);
-    at = HEADER;
     for (int i = 0; i < 3; i++) {
         uint32_t n = bytes_le32(from + 12 + 4 * i);
         h = hash(h, from + at, n);
         at += n;
     }
+    uint8_t *begin = from + at;
+    if (at + p.bytes + 8 != bytes)
+        return damaged(path, "its size is not that of this drive's state");
     for (size_t i = 0; i < p.n; i++) {
         h = hash(h, from + at, p.part[i].bytes);
         at += p.part[i].bytes;
     }
     if (h != bytes_le64(from + at))
         return damaged(path, "its checksum is wrong");
-    at = begin;
-    for (size_t i = 0; i < p.n; i++) {
-        memcpy((void *)p.part[i].data, from + at, p.part[i].bytes);
-        at += p.part[i].bytes;
+    /* In place, as there may not be memory for a second one. */
+    exchange_all(&p, begin);
+    const char *wrong = state_check(s);
+    if (!wrong) {
+        ftl_log_mark(&s->ftl);
+        return 0;
     }
-    return 0;
+    exchange_all(&p, begin);
+    return damaged(path, wrong);
 }

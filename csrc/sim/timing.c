@@ -8,6 +8,19 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+void timing_walk(struct timing *t, const struct model *m, void (*visit)(void *data, uint64_t bytes, void *user),
+                 void *user)
+{
+    visit(&t->slot, sizeof t->slot, user);
+    visit(&t->gathering, sizeof t->gathering, user);
+    visit(&t->firmware, sizeof t->firmware, user);
+    visit(&t->busy, sizeof t->busy, user);
+    visit(t->slot_end, m->buffer_stripes * sizeof *t->slot_end, user);
+    visit(t->slot_log, m->buffer_stripes * sizeof *t->slot_log, user);
+    visit(t->die, t->dies * sizeof *t->die, user);
+    visit(t->channel, t->channels * sizeof *t->channel, user);
+}
+
 void timing_init(struct timing *t, const struct model *m)
 {
     memset(t, 0, sizeof *t);
@@ -30,15 +43,6 @@ static uint32_t channel_of(const struct timing *t, const struct ftl *f, uint32_t
     return f->domains == 1 ? die % t->channels : die / t->domain_dies;
 }
 
-static void written(struct ftl *f, struct timing *t, uint32_t upto)
-{
-    for (; t->log_done != upto; t->log_done++) {
-        uint32_t page = f->log[t->log_done & (f->log_room - 1)] & ~FTL_MOVED;
-        uint32_t block = ftl_block(f, page), at = page - block * f->np;
-        *ftl_word(f, f->pending, block, at) &= ~((uint64_t)1 << at % 64);
-    }
-}
-
 void timing_settle(struct timing *t, const struct model *m, struct ftl *f, int64_t now)
 {
     /* From the oldest slot on; one whose log ends before log_done has been seen already. */
@@ -46,8 +50,8 @@ void timing_settle(struct timing *t, const struct model *m, struct ftl *f, int64
         uint32_t slot = (t->slot + i) % (uint32_t)m->buffer_stripes;
         if (t->slot_end[slot] > now)
             break;
-        if ((int32_t)(t->slot_log[slot] - t->log_done) > 0)
-            written(f, t, t->slot_log[slot]);
+        if ((int32_t)(t->slot_log[slot] - f->log_done) > 0)
+            ftl_log_retire(f, t->slot_log[slot]);
     }
 }
 
@@ -94,7 +98,7 @@ static void program_all(struct timing *t, const struct model *m, struct ftl *f, 
 void timing_program(struct timing *t, const struct model *m, struct ftl *f, int64_t at)
 {
     /* A domain that cannot make room keeps its dies idle; the others do not wait for it for ever. */
-    while (!f->missing || f->log_at - t->log_done > f->log_room / 2) {
+    while (!f->missing || f->log_at - f->log_done > f->log_room / 2) {
         program_all(t, m, f, at);
         ftl_stripe_end(f);
         t->slot = (t->slot + 1) % (uint32_t)m->buffer_stripes;
@@ -109,24 +113,24 @@ void timing_program(struct timing *t, const struct model *m, struct ftl *f, int6
 
 void timing_flush(struct timing *t, const struct model *m, struct ftl *f, int64_t at)
 {
-    if (!t->gathering || f->log_at == t->log_done)
+    if (!t->gathering || f->log_at == f->log_done)
         return;
     at = later(at, t->busy);
     program_all(t, m, f, at);
     t->slot_end[t->slot] = 0; /* the rest of the stripe is still to be gathered */
-    written(f, t, f->log_at);
+    ftl_log_retire(f, f->log_at);
 }
 
 void timing_power_cut(struct timing *t, const struct model *m, struct ftl *f, int64_t now)
 {
     timing_settle(t, m, f, now);
-    for (uint32_t at = t->log_done; !m->capacitors && at != f->log_at; at++) {
+    for (uint32_t at = f->log_done; !m->capacitors && at != f->log_at; at++) {
         uint32_t page = f->log[at & (f->log_room - 1)];
         /* What was relocated still lies where it was read from. */
         if (!(page & FTL_MOVED) && ftl_page(f, f->back[page]) == page)
             ftl_trim(f, f->back[page]);
     }
-    written(f, t, f->log_at);
+    ftl_log_retire(f, f->log_at);
 }
 
 int64_t timing_read(struct timing *t, const struct model *m, struct ftl *f, uint32_t page, uint32_t last, int64_t at)

@@ -18,7 +18,7 @@
 struct timing {
     uint32_t channels, dies; /* in all */
     uint32_t domain_dies;
-    uint32_t log_done;     /* up to here the pages of the log are on flash */
+    /* What changes. */
     uint32_t slot;         /* of the stripe being gathered, in the ring */
     uint32_t gathering;    /* a stripe has been begun */
     int64_t firmware;      /* it is free from then on */
@@ -30,6 +30,10 @@ struct timing {
 };
 
 void timing_init(struct timing *t, const struct model *m);
+
+/* Visits all that changes, in a fixed order: what a state file holds. */
+void timing_walk(struct timing *t, const struct model *m, void (*visit)(void *data, uint64_t bytes, void *user),
+                 void *user);
 
 /* When a stripe can be gathered: the time at which the next slot of the buffer is free. */
 static inline int64_t timing_room(const struct timing *t)

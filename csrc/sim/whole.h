@@ -41,7 +41,8 @@ struct sim {
     struct ftl ftl;
     struct cache cache;
     struct timing timing;
-    int64_t now;
+    int64_t now;          /* set by sim_at() only: other threads read it */
+    int64_t last_command; /* the time at which a command was last outstanding: the drive has been left alone since */
     uint64_t limit_bytes;
     uint64_t number;
     uint64_t read_units;       /* from flash or its buffer, since the counters were set back */
@@ -64,6 +65,12 @@ static inline uint32_t sim_outstanding(const struct sim *s)
     return s->inside + s->waiting.n;
 }
 
+/* The drive's time goes on. The thread that drives it is the only one that sets it, and any may ask for it. */
+static inline void sim_at(struct sim *s, int64_t t_ns)
+{
+    __atomic_store_n(&s->now, t_ns, __ATOMIC_RELAXED);
+}
+
 /* queue.c */
 int fifo_put(struct fifo *q, const struct command *c);
 void queue_admit(struct sim *s);                   /* takes from the host's queue what the drive has room for */
@@ -75,9 +82,20 @@ void queue_take(struct sim *s, struct completion *out);
 void sim_power_to(struct sim *s, int64_t t_ns);
 
 /* state.c. state_read takes a file apart as far as saying of which drive it is (the caller frees all four);
- * state_load puts the rest into a drive made of just that. */
+ * state_load puts the rest into a drive made of just that, which is as it was where the file is refused. `data` is used
+ * up. */
+#define STATE_PARTS_MAX 64
+struct state_parts {
+    struct file_part part[STATE_PARTS_MAX];
+    size_t n;
+    uint64_t bytes;
+};
 int state_read(const char *path, void **data, size_t *bytes, char **name, char **model_text, char **keys);
-int state_load(struct sim *s, const char *path, const void *data, size_t bytes);
+int state_load(struct sim *s, const char *path, void *data, size_t bytes);
 int state_save(struct sim *s, const char *path);
+void state_parts(struct sim *s, struct state_parts *p); /* adds all that changes, in a fixed order */
+
+/* check.c: what is wrong with a drive's state, NULL if it can be gone on with. Nothing of it is taken for granted. */
+const char *state_check(const struct sim *s);
 
 #endif

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/file.h"
 #include "transport/node.h"
 #include "transport/use.h"
 
@@ -146,10 +147,10 @@ int block_open(struct sated_drive *d)
 {
     struct stat st;
     d->kind = HANDLE_BLOCK;
-    d->fd = node_open(d->path, O_RDONLY);
+    d->fd = file_open(d->path, O_RDONLY, 0);
     if (d->fd < 0) {
         int error = errno;
-        return error_set(-error, SATED_LAYER_DRIVE, "%s: cannot open it for reading: %s%s", d->path, strerror(error),
+        return error_set(-error, SATED_LAYER_DRIVE, "%s: cannot open it for reading: %s%s", d->path, error_text(error),
                          error == EACCES || error == EPERM ? "; run as root, or as a member of the group that owns it"
                          : error == ENOMEDIUM || error == ENXIO ? "; there is no medium in it"
                                                                 : "");

@@ -12,6 +12,7 @@
 
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/retry.h"
 #include "sim/sim.h"
 #include "transport/node.h"
 #include "transport/use.h"
@@ -37,21 +38,25 @@ int handle_check_same(const struct sated_drive *d)
     return d->kind == HANDLE_SIMULATED || (stat(d->path, &st) == 0 && is_opened(d, &st)) ? 0 : not_same(d);
 }
 
-/* Opens the path once more and makes sure that it is what the handle stands for. */
+/* Opens once more what the handle stands for. It is never opened by its path: a block device could have taken that, and
+ * opening one for writing is more than nothing. */
 static int reopen(const struct sated_drive *d, int flags, int *out)
 {
     struct stat st;
-    int fd = node_open(d->path, flags);
+    int rc = handle_check_same(d);
+    if (rc)
+        return rc;
+    if (d->kind == HANDLE_FILE && fstat(d->fd, &st) == 0 && (uint64_t)st.st_size < d->identity.native_capacity_bytes)
+        return error_set(SATED_UNSAFE, SATED_LAYER_DRIVE,
+                         "%s: has become shorter since it was opened, %lld bytes instead of %" PRIu64
+                         "; look at it, then open it anew",
+                         d->path, (long long)st.st_size, d->identity.native_capacity_bytes);
+    int fd = node_reopen(d->fd, flags);
     if (fd < 0) {
         int error = errno;
-        if (error == ENOENT)
-            return not_same(d);
-        return error_set(-error, SATED_LAYER_DRIVE, "%s: cannot open it for %s: %s", d->path,
-                         (flags & O_ACCMODE) == O_RDONLY ? "reading" : "writing", strerror(error));
-    }
-    if (fstat(fd, &st) || !is_opened(d, &st)) {
-        close(fd);
-        return not_same(d);
+        return error_set(-error, SATED_LAYER_DRIVE, "%s: cannot open it for %s: %s%s", d->path,
+                         (flags & O_ACCMODE) == O_RDONLY ? "reading" : "writing", error_text(error),
+                         error == ENOENT ? "; mount /proc" : "");
     }
     *out = fd;
     return 0;
@@ -73,6 +78,20 @@ int handle_need_permit(struct sated_drive *d, const char *what)
                      d->path, what, d->path);
 }
 
+static int locked(const struct sated_drive *d)
+{
+    long holder = use_lock_holder(d->device, d->inode);
+    if (holder == (long)getpid())
+        return error_set(SATED_UNSAFE, SATED_LAYER_DRIVE,
+                         "%s: locked by another handle of this very process (pid %ld); close that first", d->path,
+                         holder);
+    if (holder)
+        return error_set(SATED_UNSAFE, SATED_LAYER_DRIVE,
+                         "%s: locked by process %ld; wait until it has ended, or end it", d->path, holder);
+    return error_set(SATED_UNSAFE, SATED_LAYER_DRIVE, "%s: locked by another process; wait until it has ended",
+                     d->path);
+}
+
 int handle_grant(struct sated_drive *d)
 {
     if (d->kind == HANDLE_BLOCK)
@@ -80,23 +99,15 @@ int handle_grant(struct sated_drive *d)
                          "%s: " ONLY_FILES "; block devices are opened for reading", d->path);
     if (d->permitted)
         return 0;
-    int fd, error, rc = reopen(d, O_RDWR, &fd);
+    int fd, rc = reopen(d, O_RDWR, &fd);
     if (rc)
         return rc;
-    do
-        rc = flock(fd, LOCK_EX | LOCK_NB);
-    while (rc && errno == EINTR);
-    if (rc) {
-        error = errno;
+    if (RETRY(flock(fd, LOCK_EX | LOCK_NB))) {
+        int error = errno;
         close(fd);
-        long holder = error == EWOULDBLOCK ? use_lock_holder(d->device, d->inode) : 0;
-        if (error != EWOULDBLOCK)
-            return error_set(-error, SATED_LAYER_DRIVE, "%s: cannot be locked: %s", d->path, strerror(error));
-        if (holder)
-            return error_set(SATED_UNSAFE, SATED_LAYER_DRIVE,
-                             "%s: in use by another sated (process %ld); wait until it has ended", d->path, holder);
-        return error_set(SATED_UNSAFE, SATED_LAYER_DRIVE, "%s: in use by another sated; wait until it has ended",
-                         d->path);
+        return error == EWOULDBLOCK
+                   ? locked(d)
+                   : error_set(-error, SATED_LAYER_DRIVE, "%s: cannot be locked: %s", d->path, error_text(error));
     }
     d->write_fd = fd;
     d->permitted = true;

@@ -25,7 +25,7 @@ struct sated_drive {
     uint32_t alignment;             /* of offsets, sizes and memory for direct I/O */
     uint64_t device;                /* what was opened: st_dev and st_ino of a file, st_rdev of a block device */
     uint64_t inode;
-    const void *load; /* the load that runs on it, or NULL */
+    const void *_Atomic load; /* the load that runs on it, or NULL; a load's own thread takes itself out */
     struct sim *sim;
     char node[64];  /* a block device's name in sysfs, such as sda */
     char path[512]; /* the real path of what was opened; a simulated drive's URI */
@@ -47,7 +47,7 @@ int handle_need_permit(struct sated_drive *d, const char *what);
 
 /* Grants the permit: opens the file for writing and takes its exclusive lock. The guard calls it once it has looked and
  * the token was right.
- * Return: 0, SATED_UNSAFE if another sated holds the lock, SATED_UNSUPPORTED for a block device. */
+ * Return: 0, SATED_UNSAFE if another holds the lock, SATED_UNSUPPORTED for a block device. */
 int handle_grant(struct sated_drive *d);
 
 /* Whether the path still leads to what was opened. Return: 0, or SATED_UNSAFE with a sentence. */

@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/file.h"
+#include "core/retry.h"
 
 static char root[PATH_MAX];
 
@@ -42,33 +44,25 @@ bool node_path(char *out, size_t n, const char *format, ...)
     return fits;
 }
 
-int node_open(const char *path, int flags)
+int node_reopen(int fd, int flags)
 {
-    int fd;
-    do
-        fd = open(path, flags | O_CLOEXEC);
-    while (fd < 0 && errno == EINTR);
-    return fd;
+    char path[40];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return file_open(path, flags, 0);
 }
 
 static long read_some(const char *path, void *out, size_t n)
 {
-    int fd = node_open(path, O_RDONLY);
+    int fd = file_open(path, O_RDONLY, 0);
     if (fd < 0)
         return -errno;
     size_t used = 0;
-    long error = 0;
-    while (used < n) {
-        ssize_t got = read(fd, (char *)out + used, n - used);
-        if (got > 0)
-            used += (size_t)got;
-        else if (got == 0)
-            break;
-        else if (errno != EINTR) {
-            error = -errno;
-            break;
-        }
+    ssize_t got = 1;
+    while (used < n && got > 0) {
+        got = RETRY(read(fd, (char *)out + used, n - used));
+        used += got > 0 ? (size_t)got : 0;
     }
+    long error = got < 0 ? -errno : 0;
     close(fd);
     return error ? error : (long)used;
 }
@@ -83,10 +77,10 @@ long node_bytes(void *out, size_t n, const char *format, ...)
     return fits ? read_some(path, out, n) : -ENAMETOOLONG;
 }
 
-static bool first_line(char *out, size_t n, const char *path)
+static bool first_line(char *out, size_t n, const char *format, va_list args)
 {
-    char text[4096];
-    long got = read_some(path, text, sizeof text - 1);
+    char path[PATH_MAX], text[4096];
+    long got = path_of(path, sizeof path, format, args) ? read_some(path, text, sizeof text - 1) : 0;
     out[0] = '\0';
     if (got <= 0)
         return false;
@@ -104,23 +98,21 @@ static bool first_line(char *out, size_t n, const char *path)
 
 bool node_text(char *out, size_t n, const char *format, ...)
 {
-    char path[PATH_MAX];
     va_list args;
     va_start(args, format);
-    bool fits = path_of(path, sizeof path, format, args);
+    bool found = first_line(out, n, format, args);
     va_end(args);
-    out[0] = '\0';
-    return fits && first_line(out, n, path);
+    return found;
 }
 
 bool node_number(uint64_t *out, const char *format, ...)
 {
-    char path[PATH_MAX], text[64], *end;
+    char text[64], *end;
     va_list args;
     va_start(args, format);
-    bool fits = path_of(path, sizeof path, format, args);
+    bool found = first_line(text, sizeof text, format, args);
     va_end(args);
-    if (!fits || !first_line(text, sizeof text, path) || !isdigit((unsigned char)text[0]))
+    if (!found || !isdigit((unsigned char)text[0]))
         return false;
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
@@ -253,33 +245,6 @@ int node_whole(char whole[NODE_NAME], const char *name)
         return error_set(-ENOENT, SATED_LAYER_DRIVE, "%s: its disk in sysfs has a name of more than %d bytes", name,
                          NODE_NAME - 1);
     return 0;
-}
-
-struct wanted {
-    const char *disk;
-    unsigned number;
-    char *found;
-};
-
-static int visit_partition(const char *name, void *user)
-{
-    struct wanted *w = user;
-    uint64_t number;
-    if (!node_number(&number, "/sys/class/block/%s/%s/partition", w->disk, name) || number != w->number)
-        return 0;
-    snprintf(w->found, NODE_NAME, "%s", name);
-    return 1;
-}
-
-int node_partition(char partition[NODE_NAME], const char *disk, unsigned number)
-{
-    char folder[PATH_MAX];
-    struct wanted w = {.disk = disk, .number = number, .found = partition};
-    partition[0] = '\0';
-    snprintf(folder, sizeof folder, "/sys/class/block/%s", disk);
-    if (node_each(folder, visit_partition, &w) == 1)
-        return 0;
-    return error_set(-ENOENT, SATED_LAYER_DRIVE, "%s: has no partition %u", disk, number);
 }
 
 struct names {

@@ -16,8 +16,9 @@ void node_set_root(const char *root);
 /* A path below the root. Return: false if it does not fit. */
 bool node_path(char *out, size_t n, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* open(2) with O_CLOEXEC, EINTR retried; the path is taken as it is. */
-int node_open(const char *path, int flags);
+/* Opens once more what a descriptor stands for, whatever its path leads to by now, by /proc/self/fd. Return: the
+ * descriptor, or -1 and errno. */
+int node_reopen(int fd, int flags);
 
 /* Up to n bytes of a file below the root, given by its path from there. Return: how many, or a negated errno. */
 long node_bytes(void *out, size_t n, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -47,9 +48,6 @@ int node_of(char name[NODE_NAME], uint64_t rdev);
 /* The whole disk that a block device is part of, by the tree of sysfs and never by the digits of its name: of a
  * partition its parent, else itself. Return: 0, or -ENOENT for a name that sysfs does not know. */
 int node_whole(char whole[NODE_NAME], const char *name);
-
-/* The name of a disk's partition. Return: 0, or -ENOENT if it has none of that number. */
-int node_partition(char partition[NODE_NAME], const char *disk, unsigned number);
 
 /* What a block device lies on: of a device-mapper target its slaves, else its whole disk.
  * Return: how many there are (cap of them are filled in), or -ENOENT. */

@@ -82,7 +82,7 @@ static int resolve(struct sated_drive *d, const char *path)
         if (error == ENOENT)
             return refuse_missing(path);
         return error_set(-error, SATED_LAYER_DRIVE, "%s: cannot be reached: %s; check each folder of the path", path,
-                         strerror(error));
+                         error_text(error));
     }
     if ((size_t)snprintf(d->path, sizeof d->path, "%s", real) >= sizeof d->path)
         return error_set(-ENAMETOOLONG, SATED_LAYER_DRIVE,
@@ -116,15 +116,21 @@ static int open_path(struct sated_drive *d, const char *path)
 static int open_new(struct sated_drive *d, const char *path, uint64_t bytes)
 {
     bool sparse;
-    int rc = regular_create(path, bytes, &sparse);
+    int fd, rc = regular_create(path, bytes, &sparse, &fd);
+    if (rc)
+        return rc;
+    rc = open_path(d, path);
+    if (rc)
+        regular_remove(path, fd); /* nobody could have put anything of worth into it */
+    else if (!regular_is(d, fd))
+        rc = error_set(SATED_UNSAFE, SATED_LAYER_DRIVE,
+                       "%s: leads to something else than the file that was made under this name just now; find out who "
+                       "replaced it, then try again",
+                       path);
+    close(fd);
     if (rc)
         return rc;
     d->created = true;
-    rc = open_path(d, path);
-    if (rc) {
-        unlink(path); /* nobody could have put anything of worth into it */
-        return rc;
-    }
     if (sparse) {
         size_t used = strlen(d->identity.note);
         snprintf(d->identity.note + used, sizeof d->identity.note - used,
@@ -219,15 +225,20 @@ int sated_drive_open(struct sated_drive **out, const char *uri, const struct sat
     return 0;
 }
 
-void sated_drive_close(struct sated_drive *d)
+int sated_drive_close(struct sated_drive *d)
 {
+    int rc = 0;
     if (!d)
-        return;
+        return 0;
+    if (d->load)
+        return error_set(SATED_STATE, SATED_LAYER_DRIVE, "%s: a load runs on it; stop and free the load, then close",
+                         d->path);
     if (d->sim)
-        sim_free(d->sim);
+        rc = sim_free(d->sim);
     if (d->fd >= 0)
         close(d->fd);
     if (d->write_fd >= 0)
         close(d->write_fd);
     free(d);
+    return rc;
 }

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/file.h"
+#include "core/retry.h"
 #include "transport/node.h"
 
 #define BLOCK 4096
@@ -25,31 +27,43 @@
 
 static int reserve(int fd, uint64_t bytes, bool *sparse)
 {
-    int rc;
     *sparse = false;
     /* Not posix_fallocate: where the file system has no blocks to reserve, glibc would write to each of them. */
-    do
-        rc = fallocate(fd, 0, 0, (off_t)bytes);
-    while (rc && errno == EINTR);
+    int rc = RETRY(fallocate(fd, 0, 0, (off_t)bytes));
     if (rc && (errno == EOPNOTSUPP || errno == ENOSYS)) {
         *sparse = true;
-        do
-            rc = ftruncate(fd, (off_t)bytes);
-        while (rc && errno == EINTR);
+        rc = RETRY(ftruncate(fd, (off_t)bytes));
     }
     return rc ? errno : 0;
 }
 
-int regular_create(const char *path, uint64_t bytes, bool *sparse)
+static bool same_file(int fd, const struct stat *other)
 {
+    struct stat st;
+    return fstat(fd, &st) == 0 && st.st_dev == other->st_dev && st.st_ino == other->st_ino;
+}
+
+bool regular_is(const struct sated_drive *d, int fd)
+{
+    struct stat st;
+    return d->kind == HANDLE_FILE && fstat(d->fd, &st) == 0 && same_file(fd, &st);
+}
+
+void regular_remove(const char *path, int fd)
+{
+    struct stat st;
+    if (lstat(path, &st) == 0 && same_file(fd, &st))
+        unlink(path);
+}
+
+int regular_create(const char *path, uint64_t bytes, bool *sparse, int *out)
+{
+    *out = -1;
     if (bytes < BLOCK || bytes % BLOCK || bytes > INT64_MAX)
         return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
                          "%s: cannot be made with %" PRIu64 " bytes; give a multiple of 4096, such as 1GiB", path,
                          bytes);
-    int fd;
-    do
-        fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    while (fd < 0 && errno == EINTR);
+    int fd = file_open(path, O_RDWR | O_CREAT | O_EXCL, 0644);
     if (fd < 0 && errno == EEXIST)
         return error_set(SATED_UNSAFE, SATED_LAYER_DRIVE,
                          "%s: exists already, and create= only makes new files; give another name, remove it first, or "
@@ -59,16 +73,17 @@ int regular_create(const char *path, uint64_t bytes, bool *sparse)
         int error = errno;
         return error_set(-error, SATED_LAYER_DRIVE,
                          "%s: cannot make it: %s; check that its folder is there and that you may write to it", path,
-                         strerror(error));
+                         error_text(error));
     }
     int error = reserve(fd, bytes, sparse);
-    if (close(fd) && !error && errno != EINTR)
-        error = errno;
-    if (!error)
+    if (!error) {
+        *out = fd;
         return 0;
-    unlink(path);
+    }
+    regular_remove(path, fd);
+    close(fd);
     return error_set(-error, SATED_LAYER_DRIVE, "%s: cannot make it with %" PRIu64 " bytes: %s; %s", path, bytes,
-                     strerror(error),
+                     error_text(error),
                      error == ENOSPC || error == EDQUOT ? "free some space or make a smaller one"
                                                         : "choose another file system or make a smaller one");
 }
@@ -93,7 +108,7 @@ static void find_direct(struct sated_drive *d)
     uint32_t memory = 0, offset = 0;
     bool told = told_alignment(d->fd, &memory, &offset);
     bool in_memory = !strcmp(id->model, "tmpfs") || !strcmp(id->model, "ramfs");
-    int fd = node_open(d->path, O_RDONLY | O_DIRECT);
+    int fd = node_reopen(d->fd, O_RDONLY | O_DIRECT);
     /* Some file systems take the flag and then go through the page cache all the same: they tell an alignment of 0. */
     d->direct = fd >= 0 && !(told && offset == 0);
     if (fd >= 0)
@@ -120,10 +135,10 @@ int regular_open(struct sated_drive *d)
     struct sated_identity *id = &d->identity;
     struct stat st;
     d->kind = HANDLE_FILE;
-    d->fd = node_open(d->path, O_RDONLY | O_NONBLOCK); /* not to hang where a pipe takes the name in between */
+    d->fd = file_open(d->path, O_RDONLY | O_NONBLOCK, 0); /* not to hang where a pipe takes the name in between */
     if (d->fd < 0) {
         int error = errno;
-        return error_set(-error, SATED_LAYER_DRIVE, "%s: cannot open it for reading: %s%s", d->path, strerror(error),
+        return error_set(-error, SATED_LAYER_DRIVE, "%s: cannot open it for reading: %s%s", d->path, error_text(error),
                          error == EACCES || error == EPERM ? "; check its permissions (ls -l)" : "");
     }
     if (fstat(d->fd, &st) || !S_ISREG(st.st_mode))
@@ -154,16 +169,27 @@ int regular_open(struct sated_drive *d)
 void regular_obstacles(const struct sated_drive *d, struct use_report *r)
 {
     struct statx stx;
+    long pid;
     if (faccessat(AT_FDCWD, d->path, W_OK, AT_EACCESS)) {
         int error = errno;
         if (error == EROFS)
             use_add(r, "its file system is mounted read-only; remount it, or take a file elsewhere");
         else
-            use_add(r, "it may not be written to: %s; check its permissions (ls -l)", strerror(error));
+            use_add(r, "it may not be written to: %s; check its permissions (ls -l)", error_text(error));
+    }
+    if (use_is_locked(d->fd, &pid)) {
+        if (pid > 0)
+            use_add(r, "process %ld has a lock on it (fcntl); wait until it has ended, or end it", pid);
+        else
+            use_add(r, "a process has a lock on it (fcntl); find it with lsof, and end it");
     }
     memset(&stx, 0, sizeof stx);
     if (statx(d->fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &stx))
         return;
+    if (stx.stx_nlink > 1)
+        use_add(r,
+                "it has %u names (hard links), and under each of them the same data would be lost; remove the others",
+                stx.stx_nlink);
     if (stx.stx_attributes & STATX_ATTR_IMMUTABLE)
         use_add(r, "it is immutable; chattr -i takes that away");
     if (stx.stx_attributes & STATX_ATTR_APPEND)
@@ -173,27 +199,21 @@ void regular_obstacles(const struct sated_drive *d, struct use_report *r)
 int regular_deallocate(struct sated_drive *d)
 {
     struct stat st;
-    int rc;
     /* Up to beyond the end, as the block in which a file ends is only given back whole; the length is kept. */
     const off_t round = 1 << 20;
     if (fstat(d->write_fd, &st))
-        return error_set(-errno, SATED_LAYER_DRIVE, "%s: cannot be looked at: %s", d->path, strerror(errno));
-    do
-        rc = fallocate(d->write_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (st.st_size / round + 1) * round);
-    while (rc && errno == EINTR);
+        return error_set(-errno, SATED_LAYER_DRIVE, "%s: cannot be looked at: %s", d->path, error_text(errno));
+    int rc =
+        RETRY(fallocate(d->write_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (st.st_size / round + 1) * round));
     if (rc && (errno == EOPNOTSUPP || errno == ENOSYS))
         return error_set(SATED_UNSUPPORTED, SATED_LAYER_DRIVE,
                          "%s: %s cannot punch holes into files, so nothing here can erase it; go on without a purge, "
                          "or take a file on ext4, xfs, btrfs or tmpfs",
                          d->path, d->identity.model);
-    if (!rc)
-        do
-            rc = fsync(d->write_fd);
-        while (rc && errno == EINTR);
-    if (rc) {
+    if (rc || RETRY(fsync(d->write_fd))) {
         int error = errno;
         return error_set(-error, SATED_LAYER_DRIVE, "%s: giving back its blocks failed: %s; look into the kernel's log",
-                         d->path, strerror(error));
+                         d->path, error_text(error));
     }
     return 0;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE 1 /* F_OFD_GETLK */
 #include "transport/use.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,6 +13,7 @@
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 
+#include "core/retry.h"
 #include "transport/node.h"
 
 #define DEPTH_MAX 16 /* of devices upon devices; a cycle cannot be built, a longer stack is not known */
@@ -231,6 +234,16 @@ void use_file_system(char *out, size_t n, int fd, uint64_t device)
         snprintf(out, n, "file system %#lx", (unsigned long)fs.f_type);
 }
 
+bool use_is_locked(int fd, long *pid)
+{
+    /* The kernel's own answer, as /proc/locks has other device numbers than stat(2) on some file systems. */
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (RETRY(fcntl(fd, F_OFD_GETLK, &lock)) || lock.l_type == F_UNLCK)
+        return false;
+    *pid = lock.l_pid; /* -1: of an open file (qemu's), 0: of another pid namespace */
+    return true;
+}
+
 long use_lock_holder(uint64_t device, uint64_t inode)
 {
     /* "1: FLOCK  ADVISORY  WRITE 1234 fe:00:5678 0 EOF" (proc_locks(5)): hexadecimal device, decimal inode. */
@@ -240,7 +253,7 @@ long use_lock_holder(uint64_t device, uint64_t inode)
         long pid;
         unsigned major_number, minor_number;
         unsigned long long number;
-        if (sscanf(line, "%*s FLOCK %*s WRITE %ld %x:%x:%llu", &pid, &major_number, &minor_number, &number) == 4 &&
+        if (sscanf(line, "%*s FLOCK %*s %*s %ld %x:%x:%llu", &pid, &major_number, &minor_number, &number) == 4 &&
             major_number == major(device) && minor_number == minor(device) && number == inode)
             holder = pid;
     }

@@ -26,6 +26,10 @@ void use_of_file(struct use_report *r, const char *path, uint64_t device, uint64
 /* The type of the file system that a file is on, such as "ext4". */
 void use_file_system(char *out, size_t n, int fd, uint64_t device);
 
+/* Whether a process holds a lock of fcntl(2) on a file, as virtual machines and databases do.
+ * @param pid receives which, 0 or less if it cannot be told. */
+bool use_is_locked(int fd, long *pid);
+
 /* The process that has a file under flock(2), 0 if it cannot be told. */
 long use_lock_holder(uint64_t device, uint64_t inode);
 

@@ -60,7 +60,7 @@ struct sated_identity {
 
 struct sated_guard {
     bool safe;        /* may be written to, given the token */
-    bool needs_token; /* false for simulated drives and new or empty files */
+    bool needs_token; /* false for a simulated drive, and for a file that this open made */
     uint8_t reserved[6];
     char reasons[512]; /* why not; sentences separated by a line feed */
     char scope[512];   /* what a write, a trim or a purge would touch */
@@ -71,33 +71,41 @@ void sated_drive_options_init(struct sated_drive_options *opt);
 
 /* Opens a drive by URI: PATH, serial:TEXT or sim:NAME[,key=value]... Nothing is opened for writing yet.
  * @param out receives the handle, NULL on failure; @param uri; @param opt NULL for the defaults.
- * Return: 0, SATED_PARSE for a URI that has no meaning, SATED_UNSAFE if a file to be made exists, or an errno.
+ * Return: 0; SATED_PARSE for a URI that has no meaning; SATED_UNSAFE if a file to be made exists or became another one
+ * meanwhile, or if something else stands where the lock of a state= file belongs; SATED_STATE for a state file that is
+ * damaged or of another drive; -EBUSY if another handle or process has that state file open; or another errno.
  * Thread: the handle's. Owner: the caller closes. */
 int sated_drive_open(struct sated_drive **out, const char *uri, const struct sated_drive_options *opt);
 
-/* Closes a drive, saving a simulated one's state= file; NULL does nothing. */
-void sated_drive_close(struct sated_drive *d);
+/* Closes a drive, saving a simulated one's state= file; NULL does nothing. Return: 0; the error of saving (it is closed
+ * all the same, and the file is as it was); SATED_STATE, still open, while a load on it has not been freed or ended.
+ * Thread: the handle's. */
+int sated_drive_close(struct sated_drive *d);
 
-/* What the drive is. @param out filled whole. Return: 0 or an error. */
+/* What the drive is. @param out filled whole. Return: 0 or an error. Thread: the handle's. */
 int sated_drive_get_identity(struct sated_drive *d, struct sated_identity *out);
 
-/* What stands against writing to it, looked at now. @param out filled whole. Return: 0 or an error. */
+/* What stands against writing to it, looked at now. @param out filled whole. Return: 0 or an error. Thread: the
+ * handle's. */
 int sated_drive_guard(struct sated_drive *d, struct sated_guard *out);
 
 /* Consents to changing the drive, for as long as it is open. @param token what `sated list` shows; NULL for a drive
- * that needs none. Return: 0; SATED_UNSAFE for a token that is missing or wrong or a drive in use; SATED_UNSUPPORTED
- * for a block device (only files and simulated drives are written to so far). */
+ * that needs none. Return: 0; SATED_UNSAFE for a token that is missing or wrong, or for a drive in use (mounted, swap, a
+ * loop device, locked by a process, of several names); SATED_UNSUPPORTED for a block device (only files and simulated
+ * drives are written to so far). Thread: the handle's. */
 int sated_drive_permit(struct sated_drive *d, const char *token);
 
 /* The drives of this machine, without writing to any. @param out cap of them, may be NULL with cap 0.
  * Return: how many there are, or an error. Thread: any. */
 int sated_drive_list(struct sated_identity *out, size_t cap);
 
-/* The drive's clock, in reported nanoseconds: CLOCK_MONOTONIC for a real one, virtual for a simulated one. */
+/* The drive's clock, in reported nanoseconds: CLOCK_MONOTONIC for a real one, virtual for a simulated one.
+ * Thread: any, also while a load runs. */
 int64_t sated_drive_now_ns(struct sated_drive *d);
 
 /* Leaves the drive idle for so long by its own clock; a simulated drive takes none of ours.
- * @param ns reported nanoseconds. Return: 0, -EINVAL, or SATED_STATE while a load runs on a simulated drive. */
+ * @param ns reported nanoseconds. Return: 0, -EINVAL, or SATED_STATE while a load runs on a simulated drive.
+ * Thread: the handle's. */
 int sated_drive_sleep(struct sated_drive *d, int64_t ns);
 
 /* cdef: end */

@@ -32,6 +32,12 @@ enum sated_phase {
     SATED_AFTER_STOP = 3, /* I/Os that were outstanding when the load ended */
 };
 
+/* What a load may be told not to keep. */
+enum sated_without {
+    SATED_WITHOUT_ENVIRONMENT = 1,
+    SATED_WITHOUT_HISTOGRAMS = 2, /* records of spans; sated_load_get_histogram has its own */
+};
+
 struct sated_load_options {
     uint32_t size;          /* of this struct */
     uint32_t engine;        /* enum sated_engine */
@@ -47,7 +53,7 @@ struct sated_load_options {
     uint32_t settle;     /* 1: begin in the settle phase, which sated_load_answer ends; needs check_every_ns */
     uint32_t max_errors; /* failed I/Os after which the load gives up, at least 1; 100 by default */
     uint32_t batch;      /* I/Os submitted at once at most; 0 = chosen from the depth */
-    uint32_t poll;       /* reserved, 0 */
+    uint32_t without;    /* enum sated_without, added: what is never taken; 0 = nothing */
 };
 
 /* A row per interval, drive and class (operation x size). Nothing pooled. */
@@ -65,7 +71,9 @@ struct sated_row {
     int64_t lat_p9999_ns;
     double lat_mean_ns; /* NaN = none */
     double lat_stddev_ns;
-    double queue_mean;   /* outstanding I/Os of the class, integrated over the interval */
+    /* Outstanding I/Os of the class, integrated over the interval. Over a span that is long against a latency it is
+     * IOPS x mean latency (Little's law). */
+    double queue_mean;
     uint32_t member;     /* index of the drive */
     uint32_t phase;      /* enum sated_phase */
     uint32_t op;         /* enum sated_op */
@@ -74,9 +82,9 @@ struct sated_row {
 
 /* A row per interval and drive: its surroundings. */
 struct sated_environment {
-    int64_t t_ns;
-    int64_t duration_ns;
-    double energy_j; /* NaN = not measured */
+    int64_t t_ns;        /* reported time, as of a row */
+    int64_t duration_ns; /* the drive's own time, as of a row */
+    double energy_j;     /* NaN = not measured */
     double power_min_w;
     double power_max_w;
     uint32_t samples; /* of power in the interval */
@@ -144,18 +152,20 @@ void sated_load_options_init(struct sated_load_options *opt);
 int sated_load_start(struct sated_load **out, struct sated_drive *const *drives, size_t n,
                      const struct sated_workload *w, const struct sated_load_options *opt);
 
-/* Waits until the load ended, a check waits for its answer, or much waits to be taken. A simulated load stands still
- * while 4 MiB of rows, of environment or of histograms wait; a real one goes on, up to 64 MiB in all. Environment and
- * histograms are dropped where the caller was told so and took none. @param timeout_ns -1 = for ever.
- * Return: 1 running; 0 ended: what can still be taken is all there is; < 0 the load's error (likewise). */
+/* Waits until the load ended, a check waits for its answer, or much waits to be taken: more than 1 MiB of rows. A
+ * simulated load stands still while more than 4 MiB of rows wait; a real one goes on, and ends with SATED_STATE at 64
+ * MiB. Environment and histograms are kept without a limit: who never takes them says so in `without`.
+ * @param timeout_ns -1 = for ever.
+ * Return: 1 running; 0 ended: what can still be taken is all there is; < 0 the load's error (likewise). Thread: one at
+ * a time. */
 int sated_load_wait(struct sated_load *l, int64_t timeout_ns);
 
-/* Take what is finished, in order. @param out cap of them. Return: how many were taken, 0 if none waits. */
+/* Take what is finished, in order. @param out cap of them. Return: how many were taken, 0 if none waits. Thread: any. */
 int sated_load_take_rows(struct sated_load *l, struct sated_row *out, size_t cap);
 int sated_load_take_environment(struct sated_load *l, struct sated_environment *out, size_t cap);
 
-/* Takes the next finished histogram. @param row what it is of; @param into emptied, then filled.
- * Return: 1, 0 if none waits. */
+/* Takes the next finished histogram. @param row what it is of, filled whole; @param into emptied, then filled.
+ * Return: 1; 0 if none waits, which leaves both alone; < 0 an error of sated_histogram_load. Thread: any. */
 int sated_load_take_histogram(struct sated_load *l, struct sated_histogram_row *row, struct sated_histogram *into);
 
 /* How far it is. @param out filled whole. Thread: any. */
@@ -163,11 +173,12 @@ void sated_load_get_progress(struct sated_load *l, struct sated_progress *out);
 
 /* Answers a check. @param tick as told by sated_load_get_progress; @param answer enum sated_answer, which takes effect
  * at the check itself if simulated, else at the end of the interval that runs. A real load that was not answered
- * announces its next check all the same. Return: 0, or SATED_STATE if that check does not wait. */
+ * announces its next check all the same. Return: 0, also where the load has ended or was stopped meanwhile and nothing
+ * is left to decide; SATED_STATE if that check does not wait. Thread: any. */
 int sated_load_answer(struct sated_load *l, uint64_t tick, int answer);
 
-/* Asks the load to end: nothing more is submitted, what is outstanding is waited for. On a real drive that sees no
- * completion it takes effect at the end of the interval. Thread: any. */
+/* Asks the load to end: nothing more is submitted, what is outstanding is waited for. It takes effect at once, on a real
+ * drive that completes nothing within 1 s. Thread: any. */
 void sated_load_stop(struct sated_load *l);
 
 /* Totals of the measured phase, one per drive and class; after the end. @param out cap of them, may be NULL with cap 0.

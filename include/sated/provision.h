@@ -30,12 +30,13 @@ struct sated_provision {
     double op_of_raw;       /* (raw - user) / raw, NaN if unknown */
 };
 
-/* How much can be addressed now. @param out filled whole. Return: 0 or an error. Thread: the handle's. */
+/* How much can be addressed now. @param out filled whole. Return: 0, or SATED_STATE while a load runs on a
+ * simulated drive. Thread: the handle's. */
 int sated_provision_get(struct sated_drive *d, struct sated_provision *out);
 
 /* Limits what can be addressed. @param bytes rounded down to a whole 4 KiB by the caller, else SATED_PARSE; the native
  * capacity lifts the limit. Return: 0, SATED_UNSAFE without a permit, SATED_PARSE if it is 0, not a multiple of 4096 or
- * above the native capacity, SATED_STATE while a load runs. */
+ * above the native capacity, SATED_STATE while a load runs. Thread: the handle's. */
 int sated_provision_set(struct sated_drive *d, uint64_t bytes);
 
 /* cdef: end */

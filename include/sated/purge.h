@@ -21,7 +21,7 @@ enum sated_purge_method {
 };
 
 struct sated_purge_options {
-    uint32_t size;
+    uint32_t size;   /* of this struct */
     uint32_t method; /* enum sated_purge_method */
 };
 
@@ -37,12 +37,15 @@ struct sated_purge;
 /* Sets the defaults: the method that the drive has. */
 void sated_purge_options_init(struct sated_purge_options *opt);
 
-/* Starts erasing; the drive must have been permitted. @param out receives the job, NULL on failure; @param opt NULL for
- * the defaults. Return: 0, SATED_UNSAFE without a permit, SATED_UNSUPPORTED where nothing can erase it. */
+/* Starts erasing; the drive must have been permitted. The methods that there are so far are quick, and all of the work is
+ * done by this call. @param out receives the job, NULL on failure; @param opt NULL for the defaults.
+ * Return: 0, SATED_UNSAFE without a permit, SATED_UNSUPPORTED where nothing can erase it, SATED_STATE while a load runs on
+ * it, SATED_PARSE for a method that there is not, or an errno. Thread: the handle's. Owner: the caller frees. */
 int sated_purge_start(struct sated_purge **out, struct sated_drive *d, const struct sated_purge_options *opt);
 
-/* Waits. @param timeout_ns -1 = for ever; @param result filled at the end, may be NULL.
- * Return: 1 still running, 0 ended, < 0 failed. */
+/* Waits. As the work is done when sated_purge_start returns, it returns at once for now; a program that is to go on
+ * working with longer methods calls it all the same. @param timeout_ns -1 = for ever; @param result filled at the end, may
+ * be NULL. Return: 1 still running, 0 ended, < 0 failed. Thread: the handle's. */
 int sated_purge_wait(struct sated_purge *p, int64_t timeout_ns, struct sated_purge_result *result);
 
 /* Frees the job; NULL does nothing. */

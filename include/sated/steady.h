@@ -52,13 +52,14 @@ struct sated_verdict {
     char text[232]; /* one sentence */
 };
 
-/* Sets the defaults: rule PTS, no capacity, rounds at least 1800 s apart. */
+/* Sets the defaults: rule PTS, no capacity, rounds at least 1800 s apart. Thread: any. */
 void sated_steady_options_init(struct sated_steady_options *opt);
 
 /* Judges the last five of n rounds. @param values the round means, n of them; @param t_s the reported second at which
  * each round ended, or NULL; @param bytes_written what the load had written by then, or NULL; @param opt NULL for the
  * defaults; @param out the verdict. Without t_s and bytes_written the gates are not applied, and the text says so.
- * Return: 0, or SATED_PARSE for a value that is not finite or not positive. Thread: any. */
+ * Return: 0, or SATED_PARSE for a value that is negative or not finite (or 1e300 and more), for t_s or bytes_written that
+ * do not ascend, and for options of another version. Thread: any. */
 int sated_steady_check(const double *values, const double *t_s, const double *bytes_written, size_t n,
                        const struct sated_steady_options *opt, struct sated_verdict *out);
 

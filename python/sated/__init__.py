@@ -9,7 +9,7 @@ from sated._drive import Drive, Guard, Identity
 from sated._drive import list_drives as list
 from sated._drive import open_drive as open
 from sated._ffi import lib as _lib
-from sated._ffi import text as _text
+from sated._ffi import text as _c_text
 from sated._histogram import Histogram
 from sated._load import Job, Progress, Result, load, start
 from sated._workload import Workload
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sated.results.query import query
     from sated.results.run import Run
 
-__version__ = _text(_lib.sated_version())
+__version__ = _c_text(_lib.sated_version())
 
 __all__ = [
     "Drive",

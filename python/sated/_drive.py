@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import os
+import weakref
 from dataclasses import dataclass, fields
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from sated._ffi import ffi, lib, text
-from sated.errors import ParseError, UnsafeError, check
+from sated.errors import ParseError, SatedError, UnsafeError, check
 
 if TYPE_CHECKING:
     from sated._provision import Provisioning
+    from sated._pump import Pump
     from sated._purge import PurgeMethod, PurgeResult
 
 _PROTOCOLS = {
@@ -47,7 +51,7 @@ class Identity:
     rotation_rpm: int | None
     transport: str
     link: str
-    path: str
+    path: DriveSerial
     features: tuple[str, ...]
     scale: int
     token: DriveSerial
@@ -97,7 +101,7 @@ def _identity(c: Any) -> Identity:
         rotation_rpm=int(c.rotation_rpm) if c.flags & lib.SATED_IDENTITY_ROTATION_KNOWN else None,
         transport=text(c.transport),
         link=text(c.link),
-        path=text(c.path),
+        path=DriveSerial(text(c.path)),
         features=tuple(name for flag, name in _FEATURES.items() if c.flags & flag),
         scale=int(c.scale),
         token=DriveSerial(text(c.token)),
@@ -108,9 +112,11 @@ def _identity(c: Any) -> Identity:
 class Drive:
     """An open drive. A context manager; closing a simulated drive with `state=FILE` saves it."""
 
-    def __init__(self, uri: str, *, create: int | str | None = None) -> None:
-        self.uri = uri
+    def __init__(self, uri: str | os.PathLike[str], *, create: int | str | None = None) -> None:
+        self.uri = os.fspath(uri)
         self._c: Any = None
+        self._permitted = False
+        self._pumps: weakref.WeakSet[Pump] = weakref.WeakSet()  # loads that may still run on it
         options = ffi.new("struct sated_drive_options *")
         lib.sated_drive_options_init(options)
         if create is not None:
@@ -120,13 +126,18 @@ class Drive:
                 raise ParseError(f"create={create!r}: give the size of the new file, such as 1GiB")
             options.create_bytes = size[0]
         out = ffi.new("struct sated_drive **")
-        check(lib.sated_drive_open(out, uri.encode(), options))
+        check(lib.sated_drive_open(out, _c_path(uri), options))
         self._c = out[0]
 
     def close(self) -> None:
+        """Ends a load that still runs on it, and closes it. Raises FileOSError where a simulated drive's `state=` file
+        cannot be saved; it is then as it was before."""
         if self._c is not None:
-            lib.sated_drive_close(self._c)
-            self._c = None
+            for pump in list(self._pumps):
+                pump.stop()
+                pump.ended.wait()
+            c, self._c = self._c, None
+            check(lib.sated_drive_close(c))
 
     @property
     def _handle(self) -> Any:
@@ -145,8 +156,9 @@ class Drive:
         self.close()
 
     def __del__(self) -> None:
-        if getattr(self, "_c", None) is not None:
-            self.close()
+        if getattr(self, "_c", None) is not None:  # None too where __init__ was refused
+            with contextlib.suppress(SatedError):  # nobody could catch it here: close a drive whose state counts
+                self.close()
 
     @property
     def identity(self) -> Identity:
@@ -167,7 +179,8 @@ class Drive:
         return Guard(bool(c.safe), reasons, text(c.scope), bool(c.needs_token))
 
     def permit(self, confirm: str | None = None) -> None:
-        """Consents to changing the drive for as long as it is open.
+        """Consents to changing the drive for as long as it is open; once given, here or in the `confirm=` of a call, it
+        need not be repeated.
 
         `confirm`: the token that `sated list` shows, typed by a person; None for simulated drives and new files. Raises
         UnsafeError for a missing or wrong one, UnsupportedError for a block device.
@@ -177,6 +190,7 @@ class Drive:
                 "confirm= got what was read from the drive: type the token, do not read it from the drive"
             )
         check(lib.sated_drive_permit(self._handle, ffi.NULL if confirm is None else confirm.encode()))
+        self._permitted = True
 
     def now_s(self) -> float:
         """The drive's clock in reported seconds: monotonic for real drives, virtual for simulated ones."""
@@ -184,7 +198,7 @@ class Drive:
 
     def sleep(self, seconds: float) -> None:
         """Leaves the drive idle for so many reported seconds by its own clock; a simulated one takes none of ours."""
-        check(lib.sated_drive_sleep(self._handle, round(seconds * 1e9)))
+        check(lib.sated_drive_sleep(self._handle, nanoseconds("seconds", seconds)))
 
     def purge_methods(self) -> list[PurgeMethod]:
         """Every way to erase this drive: method, supported, estimate_s, level, why_not."""
@@ -192,7 +206,7 @@ class Drive:
 
         return methods(self)
 
-    def purge(self, method: str = "auto", *, confirm: str | None = None) -> PurgeResult:
+    def purge(self, *, method: str = "auto", confirm: str | None = None) -> PurgeResult:
         """Erases the whole drive. Raises UnsafeError without consent, UnsupportedError where nothing can erase it."""
         from sated._purge import purge
 
@@ -207,8 +221,8 @@ class Drive:
 
     def set_capacity(
         self,
-        fraction: float | None = None,
         *,
+        fraction: float | None = None,
         bytes: int | str | None = None,
         lba: int | None = None,
         method: str = "auto",
@@ -225,17 +239,14 @@ class Drive:
 
     def restore_capacity(self, *, confirm: str | None = None) -> Provisioning:
         """Lifts the limit."""
-        return self.set_capacity(1.0, confirm=confirm)
+        return self.set_capacity(fraction=1.0, confirm=confirm)
 
     def _consent(self, confirm: str | None) -> None:
-        """Consent given for one call lasts until the drive is closed; given before, it need not be repeated."""
-        if confirm is None and getattr(self, "_permitted", False):
-            return
-        self.permit(confirm)
-        self._permitted = True
+        if confirm is not None or not self._permitted:
+            self.permit(confirm)
 
     @property
-    def sim(self) -> Any:
+    def sim(self) -> Any:  # Simulation | None: not typed so, for every script would have to ask first
         """The simulated drive behind this one (counters, save, restore, power_cycle); None for real drives."""
         from sated.sim import Simulation
 
@@ -251,7 +262,7 @@ class Drive:
         return self.identity._repr_html_() if self._c is not None else repr(self)
 
 
-def open_drive(uri: str, *, create: int | str | None = None) -> Drive:
+def open_drive(uri: str | os.PathLike[str], *, create: int | str | None = None) -> Drive:
     """Opens a drive: PATH, serial:TEXT or sim:NAME[,key=value]...; `create="1GiB"` makes a new file.
 
     Raises ParseError for a URI without meaning, DriveOSError (and its builtin twin) where the drive cannot be opened.
@@ -271,6 +282,20 @@ def list_drives() -> list[Identity]:
     c = ffi.new("struct sated_identity[]", n)
     found = check(lib.sated_drive_list(c, n))
     return [_identity(c[i]) for i in range(min(n, found))]
+
+
+def _c_path(uri: str | os.PathLike[str]) -> bytes:
+    encoded = os.fsencode(uri)
+    if b"\0" in encoded:
+        raise ParseError(f"{uri!r} has a NUL character: no path has one")
+    return encoded
+
+
+def nanoseconds(name: str, seconds: float) -> int:
+    """Seconds from 0 to some 285 years in ns. Raises ParseError for others."""
+    if not (math.isfinite(seconds) and 0 <= seconds < 9e9):
+        raise ParseError(f"{name}={seconds}: give seconds from 0 up")
+    return round(seconds * 1e9)
 
 
 def finite(value: float) -> float | None:

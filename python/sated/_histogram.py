@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sated._ffi import ffi, lib
-from sated.errors import check
+from sated.errors import ParseError, check
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,6 +65,9 @@ class Histogram:
         return h
 
     def record(self, value: int, count: int = 1) -> None:
+        """Raises ParseError for a value or count outside 0 to 2^64 - 1."""
+        if not (0 <= value < 1 << 64 and 0 <= count < 1 << 64):
+            raise ParseError(f"value {value}, count {count}: give whole numbers from 0 to 2^64 - 1")
         lib.sated_histogram_record(self._h, value, count)
 
     def merge(self, other: Histogram) -> None:
@@ -99,8 +102,6 @@ class Histogram:
         Raises ParseError outside 0 to 100.
         """
         if not 0 <= percent <= 100:
-            from sated.errors import ParseError
-
             raise ParseError(f"percentile {percent}: give a percentage from 0 to 100, such as 99.9")
         value = int(lib.sated_histogram_percentile(self._h, float(percent)))
         return None if value < 0 else value
@@ -124,6 +125,11 @@ class Histogram:
             self._h, ffi.from_buffer("uint64_t[]", low), ffi.from_buffer("uint64_t[]", counts), n
         )
         return low, counts
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """The counts of `buckets()`."""
+        return self.buckets()[1]
 
     def __len__(self) -> int:
         return self.count

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno as _errno
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from sated._ffi import ffi, lib, text
 
@@ -21,6 +21,7 @@ __all__ = [
     "UnsupportedError",
     "check",
     "exit_code",
+    "file_error",
 ]
 
 
@@ -48,6 +49,7 @@ class SatedError(Exception):
         self.message = message
         self.code = self.default_code if code is None else code
         self.detail = detail or Detail()
+        self.result: Any = None  # what a load had measured when it failed
 
     @property
     def layer(self) -> int:
@@ -153,6 +155,12 @@ def check(rc: int) -> int:
     if rc < 0:
         raise last_error(rc)
     return rc
+
+
+def file_error(error: OSError, what: str) -> SatedError:
+    """An OSError of one of our own files as sated's error; `what` is the sentence."""
+    number = error.errno or _errno.EIO
+    return _build(-number, Detail(layer=lib.SATED_LAYER_FILE), what)
 
 
 def exit_code(error: BaseException) -> int:

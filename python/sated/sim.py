@@ -63,13 +63,13 @@ def uri(name: str, **keys: Any) -> str:
 
 def create(name: str, path: str | os.PathLike[str], **keys: Any) -> str:
     """Makes a state file of a new drive and returns its URI. Raises an error where the file exists."""
-    check(lib.sated_sim_create(uri(name, **keys).encode(), os.fsencode(path)))
+    check(lib.sated_sim_create(os.fsencode(uri(name, **keys)), os.fsencode(path)))
     return f"sim:{os.fspath(path)}" if "/" in os.fspath(path) else f"sim:./{os.fspath(path)}"
 
 
 @dataclass(frozen=True)
 class Counters:
-    """What a simulated drive has counted since it was made (served ones and energy since the last reset). Units are
+    """What a simulated drive has counted since it was made, or since the last reset. Units are
     mapping units of `unit_bytes`; commands are counted once each."""
 
     host_write_units: int
@@ -126,12 +126,12 @@ class Simulation:
         return Counters(**{f.name: int(getattr(c, f.name)) for f in fields(Counters)})
 
     def reset_counters(self) -> None:
-        """Sets back served counters and energy; wear and contents stay."""
+        """Sets back the counters and the energy, so that a span can be measured; contents stay."""
         check(lib.sated_sim_reset_counters(self._drive._handle))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the whole state to a file, atomically."""
-        check(lib.sated_sim_save(self._drive._handle, os.fsencode(path)))
+    def save(self, path: str | os.PathLike[str] | None = None) -> None:
+        """Writes the whole state to a file, atomically; without a path to the drive's own `state=` file, if any."""
+        check(lib.sated_sim_save(self._drive._handle, ffi.NULL if path is None else os.fsencode(path)))
 
     def restore(self, path: str | os.PathLike[str]) -> None:
         """Puts a saved state of the same model and keys back. Raises StateError for another drive's."""

@@ -7,7 +7,7 @@ a drive can hold one level for minutes and then fall off a cliff; consecutive se
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sated._ffi import ffi, lib, text
 from sated.errors import ParseError
@@ -73,6 +73,8 @@ def check(
     """
     if t_s is not None and len(t_s) != len(values):
         raise ParseError(f"{len(values)} values but {len(t_s)} times: give one t_s for each round")
+    if bytes_written is not None and not capacity_bytes:
+        raise ParseError("bytes_written without capacity_bytes: give the accessible capacity to measure it against")
     if bytes_written is not None and len(bytes_written) != len(values):
         raise ParseError(f"{len(values)} values but {len(bytes_written)} volumes: give bytes_written for each round")
     options = ffi.new("struct sated_steady_options *")
@@ -149,15 +151,19 @@ class Rounds:
         return len(self.rounds) >= MAX_ROUNDS
 
     def verdict(self) -> Verdict:
-        return check(
+        """Of the rounds so far; "not reached" when there will be no more."""
+        verdict = check(
             [r.iops for r in self.rounds],
             t_s=[r.t_s for r in self.rounds],
-            bytes_written=[r.bytes_written for r in self.rounds] if self.writes else None,
+            bytes_written=[r.bytes_written for r in self.rounds] if self.writes and self.capacity_bytes else None,
             rule=self.rule,
             capacity_bytes=self.capacity_bytes,
             first_minute=self.first_minute,
             round_every=self.round_every,
         )
+        if self.exhausted and not verdict.steady:
+            return replace(verdict, text=f"not reached after {MAX_ROUNDS} rounds: {verdict.text}")
+        return verdict
 
 
 @dataclass(frozen=True)
@@ -167,6 +173,12 @@ class Settle:
 
     within: float = 0.10
     at_most: float = 600.0
+
+    def __post_init__(self) -> None:
+        if not self.within > 0 or not self.at_most >= 60 or self.at_most % 60:
+            raise ParseError(
+                f"settle: within={self.within:g}, at_most={self.at_most:g}: give a share above 0 and whole minutes"
+            )
 
     def done(self, minutes: Sequence[Minute]) -> bool:
         """Whether the last minute is near enough to the one before."""

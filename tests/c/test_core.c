@@ -3,6 +3,7 @@
 #include <sated/sated.h>
 
 #include <errno.h>
+#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
@@ -148,6 +149,25 @@ static void test_histogram(void)
         sated_histogram_record(h, i, 1);
     CHECK_EQ(sated_histogram_percentile_interval(h, 90, 0.95, &from, &to), 0);
     CHECK(from >= 1772 && from <= 1775 && to >= 1826 && to <= 1829);
+    /* Beyond 2048 a bucket has several values: its least one is the lower bound, and neither leaves [min, max]. */
+    sated_histogram_reset(h);
+    sated_histogram_record(h, 1048577, 500);
+    sated_histogram_record(h, 1048577 + 900, 500);
+    CHECK_EQ(sated_histogram_percentile_interval(h, 50, 0.95, &from, &to), 0);
+    CHECK_EQ(from, 1048577);
+    CHECK_EQ(to, 1048577 + 900);
+    sated_histogram_reset(h);
+    for (uint64_t i = 0; i < 1000; i++)
+        sated_histogram_record(h, 1 << 30 | 700000 * i, 1);
+    CHECK_EQ(sated_histogram_percentile_interval(h, 50, 0.95, &from, &to), 0);
+    CHECK_EQ(from, (int64_t)histogram_low(histogram_bucket(1 << 30 | 700000 * 468)));
+    CHECK_EQ(to, (int64_t)histogram_high(histogram_bucket(1 << 30 | 700000 * 531)));
+
+    /* A percentile is signed: what does not fit counts as the greatest that does. */
+    sated_histogram_reset(h);
+    sated_histogram_record(h, UINT64_MAX, 1);
+    CHECK_EQ(sated_histogram_percentile(h, 50), INT64_MAX);
+    CHECK_EQ(sated_histogram_max(h), (uint64_t)INT64_MAX);
     sated_histogram_free(h);
     sated_histogram_free(g);
     sated_histogram_free(NULL);
@@ -200,6 +220,15 @@ static void test_steady(void)
     o.round_s = 0;
     CHECK_EQ(sated_steady_check(flat, near, little, 5, &o, &v), 0);
     CHECK_EQ(v.reason, SATED_STEADY_TOO_EARLY);
+    CHECK_TEXT(v.text, "too early: 0.05 x the capacity written, neither 0.5 x nor two hours");
+    o.size = 0;
+    CHECK_EQ(sated_steady_check(flat, t, half, 5, &o, &v), SATED_PARSE);
+    o.size = sizeof o + 8;
+    CHECK_EQ(sated_steady_check(flat, t, half, 5, &o, &v), SATED_PARSE);
+    o.size = 8; /* of an older caller, who knew of no gates */
+    CHECK_EQ(sated_steady_check(ramp, NULL, NULL, 5, &o, &v), 0);
+    CHECK(v.steady);
+    o.size = sizeof o;
     double bad[] = {1, NAN, 1, 1, 1};
     CHECK_EQ(sated_steady_check(bad, NULL, NULL, 5, &o, &v), SATED_PARSE);
 }
@@ -271,6 +300,50 @@ static void test_size(void)
     CHECK(size_nearest("zzzzzz", known, 4) == NULL);
 }
 
+/* Numbers are printed as the C locale's printf does (the witness), in a locale with a comma too, if there is one. */
+static void test_numbers(void)
+{
+    static const char *const comma[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "fr_FR.utf8", "ru_RU.UTF-8"};
+    static const double values[] = {0,    1,       -1,   0.5,       -0.25, 1.0 / 3, 12345.678, 1e6,
+                                    1e-7, 2.5e300, 1e15, 123456789, 1e14,  -1234.5, INFINITY,  NAN};
+    char want[5][16][2][400], got[SIZE_NUMBER];
+    for (int digits = 0; digits < 5; digits++)
+        for (size_t i = 0; i < 16; i++) {
+            snprintf(want[digits][i][0], 400, "%.*g", 3 * digits, values[i]);
+            if (fabs(values[i]) < 1e15)
+                snprintf(want[digits][i][1], 400, "%.*f", 3 * digits, values[i]);
+            else
+                snprintf(want[digits][i][1], 400, "%.15g", values[i]);
+        }
+    bool found = false;
+    for (size_t n = 0; n < sizeof comma / sizeof *comma && !found; n++)
+        found = setlocale(LC_ALL, comma[n]) != NULL;
+    printf("# locale: %s\n", setlocale(LC_ALL, NULL));
+    snprintf(got, sizeof got, "%.1f", 0.5);
+    CHECK(!strcmp(got, found ? "0,5" : "0.5"));
+    for (int digits = 0; digits < 5; digits++)
+        for (size_t i = 0; i < 16; i++) {
+            size_print_number(got, sizeof got, values[i], 3 * digits);
+            CHECK(!strcmp(got, want[digits][i][0]));
+            size_print_fixed(got, sizeof got, values[i], 3 * digits);
+            CHECK(!strcmp(got, want[digits][i][1]));
+        }
+    /* Sentences too. */
+    double rounds[] = {100.5, 100.5, 100.5, 100.5, 101};
+    struct sated_verdict v;
+    CHECK_EQ(sated_steady_check(rounds, NULL, NULL, 5, NULL, &v), 0);
+    CHECK_TEXT(v.text, "mean 100.6, range 0.50 % (limit 20 %), slope +0.40 %");
+    struct sated_drive *d;
+    struct sated_detail detail;
+    CHECK_EQ(sated_drive_open(&d, "sim:generic,op=0.0005", NULL), SATED_PARSE);
+    sated_detail_get(&detail);
+    CHECK_TEXT(detail.text, "op = 0.0005 ");
+    CHECK_EQ(sated_drive_open(&d, "sim:./there/is.sim", NULL), -ENOENT);
+    sated_detail_get(&detail);
+    CHECK_TEXT(detail.text, "No such file or directory");
+    setlocale(LC_ALL, "C");
+}
+
 static void test_clock(void)
 {
     const struct clock_scale *s = clock_scale_get();
@@ -327,6 +400,7 @@ int main(void)
     test_histogram();
     test_steady();
     test_size();
+    test_numbers();
     test_clock();
     test_error();
     return check_done();

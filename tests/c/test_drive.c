@@ -1,83 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Drives: opening by URI, identity, consent, guard, capacity, purge, clock. Nodes are in test_node.c. */
+/* Drives: opening by URI, identity, capacity, purge, clock. Consent is in test_consent.c, nodes are in test_node.c. */
 #define _GNU_SOURCE 1
-#include <sated/sated.h>
-
-#include <fcntl.h>
-#include <linux/capability.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 
-#include "check.h"
+#include "drives.h"
 #include "transport/handle.h"
-#include "transport/node.h"
-#include "tree.h"
-
-#define MIB ((uint64_t)1 << 20)
-
-static struct sated_detail detail;
-static int no_blocks; /* what fallocate fails with, 0 = it does not */
-
-/* Stands before libc's: a full disk, or a file system that has no such thing. */
-int fallocate(int fd, int mode, off_t offset, off_t length)
-{
-    if (no_blocks) {
-        if (no_blocks == ENOSPC && !mode)
-            CHECK_EQ(ftruncate(fd, length / 2), 0);
-        errno = no_blocks;
-        return -1;
-    }
-    return (int)syscall(SYS_fallocate, fd, mode, offset, length);
-}
-
-/* Fails with this code, and says this. */
-static void check_refusal(int rc, int code, const char *part, int line)
-{
-    sated_detail_get(&detail);
-    if (rc != code || detail.code != code || !strstr(detail.text, part))
-        printf("line %d: %d (%s) %s\n", line, rc, sated_error_name(rc), detail.text);
-    CHECK(rc == code && detail.code == code && strstr(detail.text, part));
-}
-#define REFUSED(rc, code, part) check_refusal(rc, code, part, __LINE__)
-
-static int open_code(const char *uri, uint64_t create)
-{
-    struct sated_drive *d = (void *)1;
-    struct sated_drive_options opt;
-    sated_drive_options_init(&opt);
-    opt.create_bytes = create;
-    int rc = sated_drive_open(&d, uri, &opt);
-    CHECK((rc == 0) == (d != NULL));
-    sated_drive_close(d);
-    return rc;
-}
-
-static struct sated_drive *open_drive(const char *uri)
-{
-    struct sated_drive *d;
-    int rc = sated_drive_open(&d, uri, NULL);
-    if (rc) {
-        sated_detail_get(&detail);
-        printf("%s: %s\n", uri, detail.text);
-        exit(1);
-    }
-    return d;
-}
-
-static char *make_file(const char *name, uint64_t bytes)
-{
-    char *path = in("%s", name), block[4096];
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    memset(block, 'x', sizeof block);
-    for (uint64_t at = 0; at < bytes; at += sizeof block) {
-        size_t n = bytes - at < sizeof block ? bytes - at : sizeof block;
-        CHECK(write(fd, block, n) == (ssize_t)n);
-    }
-    CHECK(fsync(fd) == 0);
-    close(fd);
-    return path;
-}
 
 static void test_uris(void)
 {
@@ -122,49 +49,6 @@ static void test_uris(void)
     REFUSED(sated_drive_open(&d, "odd:name", &opt), SATED_PARSE, "size");
     CHECK(d == NULL);
     sated_drive_close(NULL);
-}
-
-static void test_create(void)
-{
-    struct sated_drive *d;
-    struct sated_drive_options opt;
-    struct stat st;
-    sated_drive_options_init(&opt);
-    opt.create_bytes = 4 * MIB;
-    CHECK_EQ(sated_drive_open(&d, in("new"), &opt), 0);
-    CHECK_EQ(d->identity.capacity_bytes, 4 * MIB);
-    CHECK(stat(in("new"), &st) == 0 && st.st_size == (off_t)(4 * MIB));
-    /* fallocate(2): real blocks, unless the note says that there are none. */
-    CHECK((uint64_t)st.st_blocks * 512 >= 4 * MIB || strstr(d->identity.note, "sparse"));
-    struct sated_guard guard;
-    CHECK_EQ(sated_drive_guard(d, &guard), 0);
-    CHECK(guard.safe && !guard.needs_token);
-    CHECK_EQ(sated_drive_permit(d, NULL), 0);
-    sated_drive_close(d);
-
-    REFUSED(open_code(in("new"), MIB), SATED_UNSAFE, "exists already");
-    CHECK(stat(in("new"), &st) == 0 && st.st_size == (off_t)(4 * MIB));
-    put_link(in("trap"), "elsewhere");
-    REFUSED(open_code(in("trap"), MIB), SATED_UNSAFE, "exists already"); /* O_EXCL does not follow */
-    REFUSED(open_code(in("odd-size"), MIB + 512), SATED_PARSE, "multiple of 4096");
-    REFUSED(open_code(in("no/folder"), MIB), -ENOENT, "folder");
-    CHECK(access(in("odd-size"), F_OK) != 0);
-
-    /* A full disk: what was begun is removed. */
-    no_blocks = ENOSPC;
-    REFUSED(open_code(in("huge"), MIB), -ENOSPC, "make a smaller one");
-    CHECK_EQ(detail.layer, SATED_LAYER_DRIVE);
-    CHECK(access(in("huge"), F_OK) != 0);
-
-    /* A file system without fallocate: the file is made all the same, and it is said what it is. */
-    no_blocks = EOPNOTSUPP;
-    CHECK_EQ(sated_drive_open(&d, in("sparse"), &opt), 0);
-    CHECK_EQ(d->identity.capacity_bytes, 4 * MIB);
-    CHECK_TEXT(d->identity.note, "sparse until it is written");
-    struct sated_purge *purge;
-    REFUSED(sated_purge_start(&purge, d, NULL), SATED_UNSUPPORTED, "cannot punch holes");
-    no_blocks = 0;
-    sated_drive_close(d);
 }
 
 static void test_identity(void)
@@ -233,138 +117,6 @@ static void test_identity(void)
     CHECK(!guard.safe);
     REFUSED(sated_drive_permit(d, in("drive")), SATED_UNSAFE, "no longer what was opened");
     sated_drive_close(d);
-}
-
-static void test_consent(void)
-{
-    char *path = strdup(make_file("consent", MIB)), text[700];
-    struct sated_drive *d = open_drive(path), *other = open_drive(path);
-    struct sated_guard guard;
-    bool direct = false;
-    uint32_t alignment;
-    int fd;
-    CHECK_EQ(sated_drive_guard(d, &guard), 0);
-    CHECK(guard.safe && guard.needs_token && guard.reasons[0] == '\0');
-    CHECK_TEXT(guard.scope, path);
-    CHECK_TEXT(guard.scope, "1048576 bytes");
-
-    REFUSED(handle_lend(d, true, &direct, &alignment, &fd), SATED_UNSAFE, path);
-    REFUSED(sated_drive_permit(d, NULL), SATED_UNSAFE, path);
-    CHECK_TEXT(detail.text, "--confirm");
-    CHECK_EQ(sated_error_exit_code(detail.code, detail.layer), 3);
-    REFUSED(sated_drive_permit(d, ""), SATED_UNSAFE, path);
-
-    /* Nothing but the exact real path: each of these leads to the same file. */
-    CHECK_EQ(chdir(tree_root), 0);
-    put_link(in("consent-link"), "consent");
-    snprintf(text, sizeof text, "%s/", path);
-    const char *wrong[] = {"consent", "./consent", text, in("./consent"), in("consent-link"), "yes", "x"};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        REFUSED(sated_drive_permit(d, wrong[i]), SATED_UNSAFE, wrong[i]); /* shows both */
-        CHECK_TEXT(detail.text, path);
-    }
-    CHECK(!d->permitted);
-    REFUSED(handle_lend(d, true, &direct, &alignment, &fd), SATED_UNSAFE, path);
-
-    CHECK_EQ(sated_drive_permit(d, path), 0);
-    CHECK_EQ(sated_drive_permit(d, path), 0);
-    CHECK_EQ(handle_lend(d, true, &direct, &alignment, &fd), 0);
-    CHECK((fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR);
-    handle_return(fd);
-
-    /* One writer at a time, also from another process, which learns who it is. */
-    REFUSED(sated_drive_permit(other, path), SATED_UNSAFE, "in use by another sated");
-    pid_t child = fork();
-    if (child == 0) {
-        struct sated_drive *third;
-        int rc = sated_drive_open(&third, path, NULL);
-        rc = rc ? rc : sated_drive_permit(third, path);
-        sated_detail_get(&detail);
-        /* proc_locks(5) has the numbers that stat(2) tells on these file systems; others have made-up ones. */
-        bool known = !strcmp(third->identity.model, "ext4") || !strcmp(third->identity.model, "tmpfs");
-        snprintf(text, sizeof text, known ? "process %d" : "another sated", (int)getppid());
-        _exit(rc == SATED_UNSAFE && strstr(detail.text, text) ? 0 : 1);
-    }
-    int status = -1;
-    waitpid(child, &status, 0);
-    CHECK_EQ(status, 0);
-    CHECK_EQ(handle_lend(other, false, &direct, &alignment, &fd), 0); /* reading needs no permit */
-    handle_return(fd);
-    sated_drive_close(d);
-    CHECK_EQ(sated_drive_permit(other, path), 0); /* released by closing */
-    sated_drive_close(other);
-
-    d = open_drive("sim:x210,scale=1/64");
-    CHECK_EQ(sated_drive_guard(d, &guard), 0);
-    CHECK(guard.safe && !guard.needs_token);
-    CHECK_EQ(sated_drive_permit(d, NULL), 0);
-    REFUSED(handle_lend(d, false, &direct, &alignment, &fd), SATED_UNSUPPORTED, "simulated");
-    sated_drive_close(d);
-    free(path);
-}
-
-static void test_guard(void)
-{
-    struct sated_guard guard;
-    char *path = strdup(make_file("guarded file", MIB)), text[700];
-    struct sated_drive *d = open_drive(path);
-    node_set_root(in("root1"));
-    put(in("root1/sys/block/loop7/loop/backing_file"), "/somewhere/else\n");
-    CHECK_EQ(sated_drive_guard(d, &guard), 0);
-    CHECK(guard.safe);
-    snprintf(text, sizeof text, "%s\n", path);
-    put(in("root1/sys/block/loop8/loop/backing_file"), text);
-    CHECK_EQ(sated_drive_guard(d, &guard), 0);
-    CHECK(!guard.safe);
-    CHECK_TEXT(guard.reasons, "backs the loop device /dev/loop8");
-    REFUSED(sated_drive_permit(d, path), SATED_UNSAFE, "loop8");
-
-    /* By another name too: a hard link is the same file. */
-    CHECK_EQ(link(path, in("hard")), 0);
-    snprintf(text, sizeof text, "%s\n", in("hard"));
-    put(in("root1/sys/block/loop8/loop/backing_file"), text);
-    CHECK_EQ(sated_drive_guard(d, &guard), 0);
-    CHECK(!guard.safe);
-    put(in("root1/sys/block/loop8/loop/backing_file"), "/somewhere/else\n");
-
-    /* proc_swaps(5): blanks are written \040. */
-    snprintf(text, sizeof text, "Filename\tType\tSize\tUsed\tPriority\n%s/guarded\\040file file 1020 0 -2\n",
-             tree_root);
-    put(in("root1/proc/swaps"), text);
-    CHECK_EQ(sated_drive_guard(d, &guard), 0);
-    CHECK(!guard.safe);
-    CHECK_TEXT(guard.reasons, "swap space");
-    put(in("root1/proc/swaps"), "Filename\tType\tSize\tUsed\tPriority\n/dev/sda2 partition 1 0 -2\n");
-    CHECK_EQ(sated_drive_guard(d, &guard), 0);
-    CHECK(guard.safe);
-    node_set_root(NULL);
-
-    CHECK_EQ(chmod(path, 0444), 0);
-    pid_t child = fork();
-    if (child == 0) { /* root may write to every file only as long as it has this capability */
-        struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-        struct __user_cap_data_struct none[2] = {{0}};
-        syscall(SYS_capset, &header, none);
-        sated_drive_guard(d, &guard);
-        _exit(!guard.safe && strstr(guard.reasons, "may not be written") ? 0 : 1);
-    }
-    int status = -1;
-    waitpid(child, &status, 0);
-    CHECK_EQ(status, 0);
-    CHECK_EQ(chmod(path, 0644), 0);
-
-    snprintf(text, sizeof text, "chattr +i '%s' 2>/dev/null", path);
-    if (geteuid() == 0 && system(text) == 0) {
-        CHECK_EQ(sated_drive_guard(d, &guard), 0);
-        CHECK(!guard.safe);
-        CHECK_TEXT(guard.reasons, "immutable");
-        snprintf(text, sizeof text, "chattr -i '%s'", path);
-        CHECK_EQ(system(text), 0);
-    } else {
-        printf("# skipped: chattr +i does not work here\n");
-    }
-    sated_drive_close(d);
-    free(path);
 }
 
 /* How much of a file is data and not holes, by lseek(2). */
@@ -490,6 +242,10 @@ static void test_provision(void)
     CHECK_EQ(sated_provision_set(d, limit), 0);
     CHECK_EQ(sated_provision_get(d, &p), 0);
     CHECK_EQ(p.accessible_bytes, limit);
+    d->load = d; /* whose thread changes what would be looked at */
+    REFUSED(sated_provision_get(d, &p), SATED_STATE, "while a load runs");
+    d->load = NULL;
+    CHECK_EQ(sated_provision_get(d, &p), 0);
     CHECK_EQ(p.purged_beyond, 1); /* nothing was written yet */
     CHECK_EQ(p.raw_bytes, id.raw_bytes);
     /* Case C46: two meanings, (T - U) / U and (T - U) / T; they differ by the factor T / U. */
@@ -524,6 +280,12 @@ static void test_clock(void)
     CHECK_EQ(sated_drive_sleep(d, 1000000000), 0);
     CHECK_EQ(sated_sim_restore(d, in("saved.sim")), 0);
     CHECK_EQ(sated_drive_now_ns(d), saved);
+    put(in("notes.txt"), "a week of work");
+    REFUSED(sated_sim_save(d, in("notes.txt")), SATED_UNSAFE, "holds something else");
+    CHECK_EQ(access(in("notes.txt"), F_OK), 0);
+    put(in("notes.txt"), "");
+    CHECK_EQ(sated_sim_save(d, in("notes.txt")), 0);
+    CHECK_EQ(sated_sim_save(d, in("notes.txt")), 0);
     CHECK_EQ(sated_sim_reset_counters(d), 0);
     CHECK_EQ(sated_sim_power_cycle(d), 0);
     sated_drive_close(d);
@@ -544,26 +306,13 @@ static void test_clock(void)
     sated_drive_close(d);
 }
 
-static int descriptors(void)
-{
-    int n = 0;
-    DIR *dir = opendir("/proc/self/fd");
-    while (dir && readdir(dir))
-        n++;
-    closedir(dir);
-    return n;
-}
-
 int main(void)
 {
     if (tree_begin())
         return 1;
     int before = descriptors();
     test_uris();
-    test_create();
     test_identity();
-    test_consent();
-    test_guard();
     test_purge();
     test_provision();
     test_clock();

@@ -19,7 +19,7 @@
 
 #define BIG ((size_t)1 << 20)
 
-static char folder[200];
+static char folder[160];
 static char trace[64]; /* what was done to the disk, in order: f = fsync of a file, d = of a folder, r = rename */
 
 /* These stand before libc's. */
@@ -98,15 +98,81 @@ static void test_parts(void)
     CHECK_EQ(file_replace(in("parts"), NULL, 0), 0);
     CHECK(stat(in("parts"), &st) == 0 && st.st_size == 0 && (st.st_mode & 0777) == 0600);
 
-    char link_path[256];
+    char link_path[280];
     snprintf(link_path, sizeof link_path, "%s", in("link"));
     CHECK_EQ(symlink("parts", link_path), 0);
     CHECK_EQ(file_replace(link_path, parts, 1), 0);
     CHECK(lstat(link_path, &st) == 0 && S_ISLNK(st.st_mode));
     CHECK(stat(in("parts"), &st) == 0 && st.st_size == 3);
+    unlink(in("parts"));
+    CHECK_EQ(file_replace(link_path, parts, 3), 0); /* also one that leads to nothing yet */
+    CHECK(lstat(link_path, &st) == 0 && S_ISLNK(st.st_mode));
+    CHECK(stat(in("parts"), &st) == 0 && st.st_size == 7);
     unlink(link_path);
+    CHECK_EQ(symlink("link", link_path), 0);
+    CHECK_EQ(file_replace(link_path, parts, 3), -ELOOP);
+    unlink(link_path);
+
+    CHECK_EQ(file_begins(in("parts"), "abc", 3), 1);
+    CHECK_EQ(file_begins(in("parts"), "abd", 3), 0);
+    CHECK_EQ(file_begins(in("parts"), "abcdefgh", 8), 0);
+    CHECK_EQ(file_begins(in("absent"), "abc", 3), 1);
+    CHECK_EQ(file_begins(folder, "abc", 3), -EISDIR);
     unlink(in("parts"));
     CHECK_EQ(entries(), 0);
+}
+
+/* The one name of a file, whatever leads to it. */
+static void test_real(void)
+{
+    char *real = NULL, *want = realpath(folder, NULL), text[300];
+    snprintf(text, sizeof text, "%s/file", want);
+    for (int there = 0; there < 2; there++) {
+        static const char *const names[] = {"file", "./file", "link", "link2", "sub/../file"};
+        mkdir(in("sub"), 0755);
+        CHECK_EQ(symlink("file", in("link")), 0);
+        CHECK_EQ(symlink("sub/../link", in("link2")), 0);
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+            CHECK_EQ(file_real(in(names[i]), &real), 0);
+            CHECK(real && !strcmp(real, text));
+            free(real);
+        }
+        CHECK_EQ(chdir(folder), 0);
+        CHECK_EQ(file_real("link2", &real), 0);
+        CHECK(real && !strcmp(real, text));
+        free(real);
+        CHECK_EQ(file_real("no/such", &real), -ENOENT);
+        CHECK(real == NULL);
+        CHECK_EQ(chdir("/"), 0);
+        remove_all();
+        rmdir(in("sub"));
+        CHECK_EQ(file_replace(in("file"), NULL, 0), 0);
+    }
+    free(want);
+    remove_all();
+}
+
+/* What a killed process left is removed by the next one; what a running one is about to finish, and others' files, stay. */
+static void test_stale(void)
+{
+    char text[40], name[300];
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    waitpid(child, NULL, 0); /* its pid is nobody's now */
+    const char *const stay[] = {"a.new", "b.4-4.new", "a.4-x.new", "a.4-4.new2", "a.0-1.new", "aa.4-4.new"};
+    for (size_t i = 0; i < sizeof stay / sizeof *stay; i++)
+        CHECK_EQ(file_replace(in(stay[i]), NULL, 0), 0);
+    snprintf(text, sizeof text, "a.%d-0.new", (int)getppid());
+    CHECK_EQ(file_replace(in(text), NULL, 0), 0);
+    snprintf(text, sizeof text, "a.%d-17.new", (int)child);
+    snprintf(name, sizeof name, "%s", in(text));
+    CHECK_EQ(file_replace(name, NULL, 0), 0);
+    CHECK_EQ(entries(), 8);
+    CHECK_EQ(file_replace(in("a"), NULL, 0), 0);
+    CHECK(access(name, F_OK) != 0);
+    CHECK_EQ(entries(), 8);
+    remove_all();
 }
 
 static void test_atomic(void)
@@ -135,6 +201,8 @@ static void test_atomic(void)
     CHECK(seen_b > 0);
     CHECK_EQ(torn, 0);
     CHECK(whole(in("big")) != 0);
+    CHECK_EQ(file_replace(in("big"), NULL, 0), 0);
+    CHECK_EQ(entries(), 1); /* nothing of the killed one is left */
     free(a);
     free(b);
     remove_all();
@@ -225,6 +293,39 @@ static void test_lock(void)
     file_unlock(lock);
     file_unlock(NULL);
     CHECK_EQ(file_lock(&lock, in("no/such")), -ENOENT);
+
+    /* What stands where the lock belongs is touched only if it can have been one: no link, one name, a number. */
+    static const char *const foreign[] = {
+        "precious data", "12", "12\n\n", "12 \n", "\n", "12\n34\n", "1234567890123456789012345678901234567890\n"};
+    struct stat st;
+    char target[280];
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+        struct file_part part = {foreign[i], strlen(foreign[i])};
+        CHECK_EQ(file_replace(in("state.lock"), &part, 1), 0);
+        CHECK_EQ(file_lock(&lock, in("state")), SATED_UNSAFE);
+        CHECK(lock == NULL);
+        CHECK(stat(in("state.lock"), &st) == 0 && st.st_size == (off_t)part.bytes);
+    }
+    sated_detail_get(&detail);
+    CHECK_TEXT(detail.text, "state.lock is there and is no lock of ours");
+    for (int hard = 0; hard < 2; hard++) {
+        remove_all();
+        snprintf(target, sizeof target, "%s", in("victim"));
+        CHECK_EQ(file_replace(target, &(struct file_part){"77\n", 3}, 1), 0);
+        CHECK_EQ(hard ? link(target, in("state.lock")) : symlink("victim", in("state.lock")), 0);
+        CHECK_EQ(file_lock(&lock, in("state")), SATED_UNSAFE);
+        CHECK(stat(target, &st) == 0 && st.st_size == 3);
+    }
+    remove_all();
+    CHECK_EQ(symlink("nothing", in("state.lock")), 0);
+    CHECK_EQ(file_lock(&lock, in("state")), SATED_UNSAFE);
+    remove_all();
+    CHECK_EQ(mkfifo(in("state.lock"), 0600), 0);
+    CHECK_EQ(file_lock(&lock, in("state")), SATED_UNSAFE); /* and does not hang */
+    remove_all();
+    CHECK_EQ(file_replace(in("state.lock"), NULL, 0), 0); /* of one that was killed before it could say who it is */
+    CHECK_EQ(file_lock(&lock, in("state")), 0);
+    file_unlock(lock);
     for (int i = 0; i < 2; i++) {
         close(up[i]);
         close(down[i]);
@@ -238,6 +339,8 @@ int main(void)
     if (!mkdtemp(folder))
         return 1;
     test_parts();
+    test_real();
+    test_stale();
     test_atomic();
     test_fails();
     test_lock();

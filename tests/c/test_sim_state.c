@@ -106,11 +106,18 @@ static void check_state_file(void)
     snprintf(spec, sizeof spec, "generic,blocks=256,lba=50%%,state=%s", file);
     random_seed(&r, 2, 0);
     s = loop_open(spec);
-    CHECK(sim_new(&second, spec) < 0); /* locked */
+    CHECK_EQ(sim_new(&second, spec), -EBUSY);
+    /* By whatever name: the file is what is locked. */
+    char other[128];
+    CHECK_EQ(symlink("test_sim_state.sim", "./test_sim_other.sim"), 0);
+    CHECK_EQ(sim_new(&second, "./test_sim_other.sim"), -EBUSY);
+    snprintf(other, sizeof other, "generic,blocks=256,state=./test_sim_other.sim");
+    CHECK_EQ(sim_new(&second, other), -EBUSY);
     loop_run(s, &r, random_writes(5000));
     int64_t now = sim_now_ns(s);
     uint64_t half = sim_capacity(s);
     sim_free(s);
+    unlink("./test_sim_other.sim");
     s = loop_open(file);
     CHECK_EQ(sim_now_ns(s), now);
     CHECK_EQ(sim_capacity(s), half);
@@ -137,6 +144,11 @@ static void check_state_file(void)
     fputc(99, f);
     fclose(f);
     refused(file, SATED_STATE, "its schema is 99");
+    f = fopen(file, "r+b");
+    fseek(f, 8, SEEK_SET);
+    fputc(1, f);
+    fclose(f);
+    refused(file, SATED_STATE, "written by an older sated");
     f = fopen(file, "wb");
     fputs("something else that is longer than a header would be", f);
     fclose(f);
@@ -205,8 +217,7 @@ static void check_power(void)
     uint32_t tag;
     int64_t now;
     int status;
-    /* The data sheet's idle power. */
-    CHECK_EQ(sim_power_idle_w(s), 0.08);
+    /* The data sheet's idle power, 80 mW. */
     sim_idle_until(s, 10000000000);
     CHECK_EQ(sim_energy_nj(s, 10000000000), 800000000);
     CHECK_EQ(sim_energy_nj(s, 20000000000), 1600000000);
@@ -223,6 +234,28 @@ static void check_power(void)
     sim_power_cycle(s);
     sim_get_counters(s, &c);
     CHECK_EQ(c.mapped_units, 1);
+    sim_free(s);
+    /* Alone means since the last command, in however many pieces somebody looked at the clock meanwhile. */
+    uint64_t energy[2];
+    for (int pieces = 1; pieces <= 20; pieces += 19) {
+        s = loop_open("generic,blocks=256");
+        for (uint64_t i = 0; i < 5; i++)
+            CHECK(sim_submit(s, 0, SATED_WRITE, i * 4096, 4096) == 0 && sim_next(s, &tag, &now, &status));
+        for (int i = 0; i < pieces; i++)
+            sim_idle_until(s, now + 1000000000 / pieces * (i + 1));
+        energy[pieces > 1] = sim_energy_nj(s, sim_now_ns(s));
+        sim_power_cycle(s);
+        sim_get_counters(s, &c);
+        CHECK_EQ(c.mapped_units, 5);
+        sim_free(s);
+    }
+    CHECK_EQ(energy[0], energy[1]);
+    /* 0.5 W for 40 million seconds: more pJ than 64 bits hold. */
+    s = loop_open("generic,blocks=256");
+    sim_idle_until(s, 40000000000000000);
+    CHECK_EQ(sim_energy_nj(s, 40000000000000000), 20000000000000000);
+    sim_idle_until(s, 80000000000000000);
+    CHECK_EQ(sim_energy_nj(s, 120000000000000000), 60000000000000000);
     sim_free(s);
     s = loop_open("x210,scale=1/64,capacitors=on");
     CHECK_EQ(sim_submit(s, 0, SATED_WRITE, 0, 4096), 0);

@@ -6,6 +6,8 @@ import gc
 import subprocess
 import sys
 import weakref
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -140,3 +142,92 @@ def test_workload_contradictions() -> None:
     assert w.shares["read"] == 2 / 3 and w.shares["write"] == pytest.approx(1 / 3)
     assert sated.profiles.FILE_SERVER.size_bytes[4096] == pytest.approx(0.6)
     assert sum(sated.profiles.WEB_SERVER.size_bytes.values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: sated.Workload(data="x"), "zeros"),
+        (lambda: sated.Workload(read=1.5), "two readings"),
+        (lambda: sated.open("sim:x210,lba=0.5,lba=0.6"), "twice"),
+        (lambda: sated.open("a\0b"), "NUL"),
+        (lambda: sated.open("sim:generic,blocks=9999999999999999999999"), "blocks"),
+        (lambda: sated.Histogram().record(-1), "whole numbers"),
+        (lambda: sated.steady.check([1e308] * 5), "round 1"),
+        (lambda: sated.steady.check([1.0] * 5, t_s=[1.0, 2, 3, 4, 5], round_every=float("nan")), "finite"),
+        (lambda: sated.steady.check([1.0] * 5, bytes_written=[1.0] * 5), "capacity_bytes"),
+    ],
+)
+def test_bad_input_gets_a_sentence(make: Callable[[], object], says: str) -> None:
+    with pytest.raises(sated.ParseError, match=says) as refused:
+        make()
+    assert refused.value.exit_code == 2 and len(str(refused.value)) > 30
+
+
+def test_shares_as_python_writes_them() -> None:
+    assert sated.Workload(read=1e-5, access="random").shares["read"] == 1e-5
+
+
+def test_a_path_is_a_drive(tmp_path: Path) -> None:
+    (tmp_path / "d").write_bytes(bytes(1 << 20))
+    with sated.open(tmp_path / "d") as drive:
+        assert drive.uri == str(tmp_path / "d")
+        with pytest.raises(sated.ParseError, match="seconds"):
+            drive.sleep(float("nan"))
+        with pytest.raises(sated.UnsafeError, match="type the token"):
+            drive.permit(drive.identity.path)
+        drive.permit(str(tmp_path.resolve() / "d"))
+        assert sated.load(drive, sated.Workload(op="write"), ios=1).totals.ios == 1  # consent was given
+
+
+def test_a_child_does_not_take_the_lock_along(tmp_path: Path) -> None:
+    sated.sim.create("generic", tmp_path / "my.sim")
+    code = f"""
+import os, sated
+drive = sated.open("sim:{tmp_path}/my.sim")
+if os.fork() == 0:
+    drive.close()
+    os._exit(0)
+os.wait()
+try:
+    sated.open("sim:{tmp_path}/my.sim")
+except OSError as error:
+    print("refused" if str(os.getpid()) in str(error) else error)
+"""
+    assert fresh(code) == "refused\n"
+
+
+def test_a_state_file_that_cannot_be_saved_is_said(tmp_path: Path) -> None:
+    folder = tmp_path / "states"
+    folder.mkdir()
+    sated.sim.create("generic", folder / "my.sim")
+    drive = sated.open(f"sim:{folder}/my.sim")
+    sated.load(drive, sated.Workload(op="write"), ios=1)
+    before = (folder / "my.sim").read_bytes()
+    folder.rename(tmp_path / "moved")
+    with pytest.raises(OSError, match=r"my\.sim") as failed:
+        drive.close()
+    assert isinstance(failed.value, sated.SatedError) and failed.value.exit_code in (7, 8)
+    assert (tmp_path / "moved" / "my.sim").read_bytes() == before
+
+
+def test_capacity_and_counters_round_trip() -> None:
+    with sated.open("sim:x210,scale=1/64") as drive:
+        assert [m.method for m in drive.purge_methods() if m.supported] == ["simulated"]
+        native = drive.provisioning().native_bytes
+        limited = drive.set_capacity(fraction=0.8)
+        assert limited.accessible_bytes == int(0.8 * native) // 4096 * 4096 and "address range" not in limited.label
+        sated.load(drive, sated.Workload(op="randwrite", depth=8), ios=1000)
+        c = drive.sim.counters
+        assert c.host_writes == 1000 and c.nand_writes == c.host_writes + c.gc_writes and c.energy_j > 0
+        drive.sim.reset_counters()
+        assert drive.sim.counters.served_writes == 0 and drive.sim.counters.mapped_units == c.mapped_units
+        assert drive.restore_capacity().accessible_bytes == native
+        for bad in (
+            {"fraction": 0.0},
+            {"fraction": 1.1},
+            {"bytes": "1GB", "lba": 5},
+            {"method": "hpa", "fraction": 0.5},
+        ):
+            with pytest.raises(sated.SatedError):
+                drive.set_capacity(**bad)

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 import pytest
 import sated
 import synthetic_run as synthetic
-from sated import charts
+from sated import _text, charts
 from sated.charts import study as reading
 from sated.charts import theme
 from sated.results.run import Run
@@ -162,7 +162,7 @@ def test_depth_sweep_shows_all_rows_and_their_mean(run: Run) -> None:
         if each.cell.get("purpose") == "depth-sweep":
             table = run.table("intervals", step=each.id)
             rate = column(table, "ios") / column(table, "duration_s")
-            expected[each.cell["read"], each.cell["depth"], theme.setting(each.cell["setting"])] = rate.mean()
+            expected[each.cell["read"], each.cell["depth"], _text.setting(each.cell["setting"])] = rate.mean()
     panels = whole["hconcat"]
     assert [panel["title"]["text"] for panel in panels] == ["4 KiB random read", "4 KiB random write"]
     for panel, read in zip(panels, (1.0, 0.0), strict=True):
@@ -207,21 +207,24 @@ def histogram(table: pa.Table) -> sated.Histogram:
     return whole
 
 
-def test_percentiles_equal_those_of_the_library() -> None:
-    rng = np.random.default_rng(3)
-    for sample in (
-        rng.integers(0, 4096, 1000),
-        rng.lognormal(16, 2, 5000).astype(np.int64),
-        np.array([0, 1, 2047, 2048, 2049, 4095, 4096, 1 << 40, (1 << 40) + 1]),
-        np.array([7]),
-    ):
-        own = sated.Histogram()
-        for value in sample.tolist():
-            own.record(value)
-        low, count = np.unique(synthetic.bucket_low(sample), return_counts=True)
-        for percent in (0.5, 1, 25, 50, 90, 99, 99.9, 99.99, 100):
-            found = reading.bucket_percentile(low, count, percent, sample.min(), sample.max())
-            assert found == own.percentile(percent), (percent, len(sample))
+def test_a_steps_histogram_is_that_of_all_its_ios(run: Run) -> None:
+    """The rows of a step merged: every I/O counted, bounds exact, percentiles within a bucket of those of one value."""
+    for op in ("read", "write"):
+        name = step(run, "write50-qd256")
+        rows = run.table("intervals", step=name)
+        rows = rows.filter(pc.equal(rows["op"], op))
+        whole = run.histogram(name, op)
+        assert whole.count == pc.sum(rows["ios"]).as_py()
+        assert (whole.min, whole.max) == (
+            int(pc.min(rows["lat_min_ns"]).as_py()),
+            int(pc.max(rows["lat_max_ns"]).as_py()),
+        )
+        stored = run.table("histograms", step=name)
+        assert whole.buckets()[1].sum() == whole.count
+        assert whole == histogram(stored.filter(pc.equal(stored["op"], op)))
+    both = run.histogram(name)
+    assert both.count == sum(run.histogram(name, op).count for op in ("read", "write"))
+    assert run.histogram(run.steps[0]).count == 0
 
 
 def test_latency_histogram_counts_every_io(run: Run) -> None:
@@ -247,11 +250,11 @@ def test_latency_histogram_counts_every_io(run: Run) -> None:
     n = int(column(table, "ios").sum())
     row = figure(run, "latency-histogram").rows[0]
     assert row[0] == "read, 100 % LBA" and row[1] == f"{n:,}"
-    assert row[-1] == f"{theme.latency(column(table, 'lat_max_ns').max())} of {n:,}"
+    assert row[-1] == f"{_text.latency(column(table, 'lat_max_ns').max())} of {n:,}"
     ios, mean, deviation = (column(table, name) for name in ("ios", "lat_mean_ns", "lat_stddev_ns"))
     overall = (ios * mean).sum() / n
-    assert row[3] == theme.latency(overall)
-    assert row[4] == theme.latency(np.sqrt((ios * (deviation**2 + (mean - overall) ** 2)).sum() / n))
+    assert row[3] == _text.latency(overall)
+    assert row[4] == _text.latency(np.sqrt((ios * (deviation**2 + (mean - overall) ** 2)).sum() / n))
 
 
 def test_ccdf_falls_from_one_to_one_of_n(run: Run) -> None:
@@ -260,7 +263,7 @@ def test_ccdf_falls_from_one_to_one_of_n(run: Run) -> None:
     assert {row["series"] for row in rows} == {f"{op}, {s} % LBA" for op in ("read", "write") for s in (100, 80)}
     for op in ("read", "write"):
         for setting in (1.0, 0.8):
-            own = [row for row in rows if row["series"] == f"{op}, {theme.setting(setting)}"]
+            own = [row for row in rows if row["series"] == f"{op}, {_text.setting(setting)}"]
             x, share = (np.array([row[key] for row in own]) for key in ("x", "share"))
             name = step(run, f"{op}-qd256", setting)
             table = run.table("histograms", step=name)
@@ -322,7 +325,7 @@ def test_power_and_iops_per_watt_are_ratios_of_sums(run: Run) -> None:
             each = own[top][part] / own[bottom][part]
             assert (row["low"], row["high"]) == pytest.approx((each.min(), each.max()), rel=1e-5)
         last = own[top][-300:].sum() / own[bottom][-300:].sum()
-        assert figure(run, name).rows[1][-1] == theme.number(last)
+        assert figure(run, name).rows[1][-1] == _text.number(last)
 
 
 def test_energy_that_is_missing_is_not_taken_for_zero() -> None:
@@ -367,13 +370,14 @@ def test_the_queue_of_the_drive_is_named_where_it_is_known(tmp_path: Path) -> No
 
 def test_an_address_range_is_not_called_over_provisioning(tmp_path: Path) -> None:
     writer = synthetic.Writer(tmp_path / "range")
-    text = "80 % of the LBAs: address range only, not over-provisioning"
-    writer.other("capacity", 0.8, result={"accessible_bytes": 1, "label": text}, fraction=0.8)
+    text = "80 % of the LBAs, address range only, not over-provisioning"
+    limit = {"accessible_bytes": 1, "lba_removed": 0.2, "purged_beyond": False, "label": text}
+    writer.other("capacity", 0.8, result=limit, fraction=0.8)
     rates = np.full(20, 4000.0)
     writer.load("write-qd8", kind="measure", purpose="depth-sweep", setting=0.8, read=0.0, depth=8, rates=rates)
     limited = writer.close(drive={"model": "range", "scale": 1, "simulated": False})
     for name in ("iops-by-depth", "latency-ccdf", "power"):
-        assert "80 % LBA: address range only, not over-provisioning." in charts.figure(limited, name).caption
+        assert f"{text}." in charts.figure(limited, name).caption
 
 
 def test_a_run_of_single_loads_shows_their_latencies_and_no_power(file_run: Run) -> None:
@@ -393,6 +397,18 @@ def test_a_partial_step_is_shown_and_named(tmp_path: Path) -> None:
     found = charts.figure(cut, "iops-by-depth")
     assert "write-qd32 did not come to an end" in found.caption
     assert any(row[1] == "80 % LBA" and row[2] == "20" for row in found.rows)
+
+
+def test_a_chart_that_cannot_be_drawn_does_not_cost_the_others(file_run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sated.charts import latency
+
+    def broken(study: reading.Study) -> Figure:
+        raise ZeroDivisionError("by nothing")
+
+    monkeypatch.setattr(latency, "latency_ccdf", broken)
+    found, missing = charts.figures(file_run)
+    assert list(found) == ["precondition-iops", "latency-histogram", "latency-over-time"]
+    assert "ZeroDivisionError: by nothing" in missing["latency-ccdf"]
 
 
 def test_an_unknown_name_is_refused(run: Run) -> None:
@@ -450,7 +466,7 @@ print([name for name in ('altair', 'jinja2', 'vl_convert', 'pyarrow', 'numpy') i
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("module", [theme, reading, charts, "sated.charts.pictures"])
+@pytest.mark.parametrize("module", [_text, theme, reading, charts, "sated.charts.pictures"])
 def test_examples_in_the_documentation(module: Any) -> None:
     result = doctest.testmod(importlib.import_module(module) if isinstance(module, str) else module)
     assert result.attempted and not result.failed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -161,17 +162,63 @@ def test_module_and_version() -> None:
         (["report", "no-run"], 7, "no-run"),
         (["sim", "show", "x211"], 2, "x210"),
         (["sim", "create", "x211", "my.sim"], 2, "x210"),
-        (["doctor", "no-folder"], 7, ""),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
 def test_bad_input_is_one_sentence_and_a_code(sated_cli: Any, arguments: list[str], code: int, words: str) -> None:
     told = sated_cli(*arguments)
     assert told.code == code, told.err + told.out
-    if arguments[:1] == ["doctor"]:
-        return
     assert words in told.sentence
     assert told.out == ""
+
+
+def test_doctor_names_a_folder_that_is_not_there(sated_cli: Any) -> None:
+    told = sated_cli("doctor", "no-folder", "--json")
+    assert told.code == 7 and told.err == ""
+    (folder,) = [each for each in json.loads(told.out) if each["what"] == "folder no-folder"]
+    assert folder["state"] == "missing" and "No such file" in folder["found"] and folder["do"]
+
+
+# What an example needs before it can be run: files, and drives that it names.
+EXAMPLES = {
+    "sated load": [],
+    "sated info": [],
+    "sated list": [],
+    "sated sim": [],
+    "sated sim models": [],
+    "sated sim show": [],
+    "sated sim counters": [["sim", "create", "x210,scale=1/64", "my.sim"]],
+}
+
+
+@pytest.mark.parametrize("words", [[], *COMMANDS], ids=" ".join)
+def test_the_example_of_each_command_is_right(sated_cli: Any, words: list[str]) -> None:
+    """All of them are understood; those that need no hours, no mounted folder and no run are run as they stand."""
+    import shlex
+
+    import typer
+    from sated.cli import app
+
+    text = (
+        sated_cli(*words, "--help")
+        .out.split("Example:")[1]
+        .strip()
+        .splitlines()[0]
+        .replace("$(realpath test.bin)", "T")
+    )
+    program, *arguments = shlex.split(text)
+    assert program == "sated" and arguments[: len(words)] == words
+    command: Any = typer.main.get_command(app)
+    rest = arguments
+    while hasattr(command, "commands"):
+        command, rest = command.commands[rest[0]], rest[1:]
+    command.make_context(command.name, list(rest))
+    key = " ".join(["sated", *words])
+    if key in EXAMPLES:
+        for before in EXAMPLES[key]:
+            assert sated_cli(*before).code == 0
+        told = sated_cli(*arguments)
+        assert told.code == 0, told.err
 
 
 def test_unknown_plan_key_names_file_line_and_the_nearest_key(sated_cli: Any, tmp_path: Path) -> None:
@@ -193,7 +240,22 @@ def test_load_on_a_simulated_drive(sated_cli: Any) -> None:
     # The class's percentiles are merged from the histograms of the load, the pooled ones are the load's own.
     assert found["classes"][0]["lat_p99_ns"] == pytest.approx(found["pooled"]["lat_p99_ns"], rel=1 / 1024)
     told = sated_cli("load", SIM, "--op", "randread", "--depth", "8", "--ios", "2000")
-    assert told.code == 0 and "read 4k" in told.out and "2,000" in told.out
+    assert told.code == 0 and "read 4 KiB" in told.out and "2,000" in told.out
+
+
+def test_rows_that_cannot_be_written_leave_the_result(
+    sated_cli: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pyarrow.parquet as pq
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(pq, "write_table", full)
+    told = sated_cli("load", SIM, "--ios", "100", "--out", "rows.parquet")
+    assert told.code == 8 and "No space left on device" in told.sentence and "--out rows.parquet" in told.sentence
+    assert "read 4 KiB" in told.out
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_load_mix_of_sizes_and_operations(sated_cli: Any) -> None:
@@ -305,6 +367,108 @@ def test_review_resume_and_report(sated_cli: Any, plan: Path, tmp_path: Path) ->
     assert told.code == 0 and told.out == "b.html\n" and (tmp_path / "b.html").exists()
 
 
+def test_review_on_a_file(sated_cli: Any, tmp_path: Path) -> None:
+    """The machinery of quick on a real file: refused without the token, then measured with it, up to the report."""
+    (tmp_path / "short.toml").write_text(
+        PLAN.replace('name = "tiny"', 'name = "short"\ninterval = 0.1')
+        .replace('kind = "purge"', 'kind = "purge"\noptional = true\n\n[[step]]\nkind = "fill"\ntimes = 1.0')
+        .replace("20.0", "0.4")
+        .replace("10.0", "0.4")
+    )
+    target = tmp_path / "target.bin"
+    target.write_bytes(bytes(range(256)) * (64 << 12))
+    told = sated_cli("review", target, "--plan", "./short.toml", "--out", "runs/f")
+    assert told.code == 3 and str(target) in told.sentence
+    assert not (tmp_path / "runs").exists()
+    told = sated_cli("review", target, "--plan", "./short.toml", "--out", "runs/f", "--confirm", target)
+    assert told.code == 0, told.err
+    assert told.out.splitlines()[-1] == "runs/f/report.html"
+    run = sated.Run("runs/f")
+    loads = [step for step in run.steps if "workload" in step.cell]
+    assert [step.kind for step in loads] == ["fill", "precondition", "measure"]
+    assert loads[0].result["bytes"] == 64 << 20
+    assert all(step.result["engine"] in ("io_uring", "sync") and step.result["errors"] == 0 for step in loads)
+    assert run.manifest["uri"] == str(target)
+    assert "a file on" in (tmp_path / "runs/f/report.html").read_text() or "target.bin" in told.out
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda out: out.write_text("mine"), "not a directory"),
+        (lambda out: (out.mkdir(), (out / "letter.txt").write_text("dear")), "holds other files"),
+        (lambda out: (out.mkdir(), (out / "run.json").write_text("[]")), "not a manifest"),
+    ],
+    ids=["a file", "somebody else's folder", "a damaged run"],
+)
+def test_what_stands_in_the_way_of_a_run_is_told(
+    sated_cli: Any, plan: Path, tmp_path: Path, make: Any, says: str
+) -> None:
+    make(tmp_path / "out")
+    told = sated_cli("review", SIM, "--plan", plan, "--out", "out")
+    assert told.code == 2 and says in told.sentence and told.out == ""
+
+
+def test_ctrl_c_in_the_first_second_of_a_review(sated_cli: Any, plan: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """0.3 s of preconditioning make fewer rows than any window of a chart; the report is written all the same."""
+    from sated.results import store
+
+    real = store.StepWriter.intervals
+
+    def stop(writer: store.StepWriter, batch: Any) -> None:
+        real(writer, batch.slice(0, 1))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(store.StepWriter, "intervals", stop)
+    plan.write_text(plan.read_text().replace("settle = false", "settle = false\ninterval = 0.3"))
+    told = sated_cli("review", SIM, "--plan", plan, "--out", "runs/a")
+    assert told.code == 6, told.err
+    assert told.out.splitlines()[-1] == "runs/a/report.html"
+    monkeypatch.setattr(store.StepWriter, "intervals", real)
+    assert sated_cli("report", "runs/a").code == 0
+    text = Path("runs/a/report.html").read_text()
+    assert 'data-chart="precondition-iops"' in text and "a bug" not in text
+
+
+def test_a_stopped_review_is_stopped_whatever_becomes_of_its_report(
+    sated_cli: Any, plan: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sated import report
+    from sated.methods import steps
+
+    def stopped(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    def broken(*_: Any) -> Any:
+        raise ZeroDivisionError("by nothing")
+
+    monkeypatch.setitem(steps._DOERS, "measure", stopped)
+    monkeypatch.setattr(report, "render", broken)
+    told = sated_cli("review", SIM, "--plan", plan, "--out", "runs/a")
+    assert told.code == 6 and "sated resume runs/a" in told.err and "by nothing" in told.err
+
+
+@pytest.mark.parametrize(
+    ("steady", "text", "line"),
+    [
+        (True, "steady at round 5: mean 10.0", "steady by pts at round 5: mean 10.0"),
+        (False, "not steady at round 9: range 30 %", "NOT steady by pts at round 9: range 30 %"),
+        (
+            False,
+            "not reached after 25 rounds: not steady at round 25: range 30 %",
+            "NOT steady by pts: not reached after 25 rounds: not steady at round 25: range 30 %",
+        ),
+        (False, "3 of the 5 rounds that a verdict needs", "NOT steady by pts: 3 of the 5 rounds that a verdict needs"),
+    ],
+)
+def test_a_verdict_in_one_line(steady: bool, text: str, line: str) -> None:
+    from sated.cli._run import conclusion
+
+    verdict = {"step": "0001-x", "setting": 0.8, "steady": steady, "rule": "pts", "text": text}
+    summary = {"judged": True, "verdicts": [verdict]}
+    assert conclusion(summary, finished=True, path=Path("r"))[0] == f"80 % of the LBAs: {line}"
+
+
 def test_review_prints_json_and_names_the_run_itself(sated_cli: Any, plan: Path, tmp_path: Path) -> None:
     told = sated_cli("review", SIM, "--plan", plan, "--json")
     found = json.loads(told.out)
@@ -327,6 +491,8 @@ def test_a_review_that_was_stopped_is_resumed(sated_cli: Any, plan: Path, monkey
     told = sated_cli("review", SIM, "--plan", plan, "--out", "runs/a")
     assert told.code == 6
     assert "not finished" in told.out and told.out.splitlines()[-1] == "runs/a/report.html"
+    told = sated_cli("review", SIM, "--plan", "quick", "--out", "runs/a")
+    assert told.code == 2 and "another plan" in told.sentence
     monkeypatch.setitem(steps._DOERS, "measure", done)
     told = sated_cli("resume", "runs/a")
     assert told.code == 0, told.err

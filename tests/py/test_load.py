@@ -150,16 +150,16 @@ def test_same_seed_same_tables_however_it_is_polled() -> None:
 
 
 def test_until_a_rule_and_settle() -> None:
-    with sated.open("sim:generic") as drive:
+    with sated.open("sim:x210,scale=1/64") as drive:
         sated.load(drive, sated.Workload(op="write", size="128k"), bytes=drive.identity.capacity_bytes)
         result = sated.load(
             drive,
             sated.Workload(op="randwrite", depth=32),
             until="pts",
             interval=10.0,
-            round_every=60.0,
+            round_every=600.0,
             settle=Settle(at_most=120.0),
-            seconds=3600.0,
+            seconds=18000.0,
         )
     assert result.verdict is not None and result.verdict.steady, result.verdict
     assert len(result.rounds) >= 5 and result.settled is not None
@@ -175,6 +175,25 @@ def test_a_callables_error_is_the_loads_error() -> None:
 
     with sated.open("sim:generic") as drive, pytest.raises(ZeroDivisionError, match="mine"):
         sated.load(drive, sated.Workload(op="randread"), seconds=1, interval=0.01, check_every=0.1, until=fail)
+
+
+@pytest.mark.parametrize("answer", ["no", float("nan"), None])
+def test_a_callable_has_to_answer(answer: object) -> None:
+    with sated.open("sim:generic") as drive, pytest.raises(sated.ParseError, match="bool or a Verdict"):
+        sated.load(drive, sated.Workload(), seconds=1, interval=0.01, check_every=0.1, until=lambda rows: answer)
+
+
+def test_an_answer_after_the_end_is_no_error(tmp_path: Path) -> None:
+    def slow(rows: pa.Table) -> bool:
+        time.sleep(0.3)
+        return False
+
+    with sated.open(str(tmp_path / "drive"), create="4MiB") as drive:
+        w = sated.Workload(op="randread")
+        result = sated.load(drive, w, seconds=0.5, interval=0.1, check_every=0.2, until=slow)
+    assert result.totals.duration_s == pytest.approx(0.5, abs=0.05)
+    with sated.open("sim:generic") as drive, pytest.raises(sated.ParseError, match="check_every"):
+        sated.load(drive, w, seconds=1, until=slow, check_every=0)
 
 
 def test_a_callable_may_give_a_verdict() -> None:
@@ -201,6 +220,90 @@ print(result.interrupted, result.totals.ios > 0, result.totals.duration_s < 30)
     assert process.wait() == 0
 
 
+def run_alone(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", "import sated\n" + code], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    "leave", ["raise SystemExit('left')", "del job; drive.close(); print('left'); raise SystemExit(1)"]
+)
+@pytest.mark.parametrize("uri", ["sim:generic", "file"])
+def test_a_drive_is_not_closed_under_a_running_load(tmp_path: Path, uri: str, leave: str) -> None:
+    """Leaving the with block, or dropping the job, ends the load first."""
+    opened = f"{str(tmp_path / 'drive')!r}, create='16MiB'" if uri == "file" else repr(uri)
+    ran = run_alone(f"""
+with sated.open({opened}) as drive:
+    job = sated.start(drive, sated.Workload(op="randwrite", threads=2, depth=8), seconds=3600)
+    job.wait(0.1)
+    {leave}
+""")
+    assert ran.returncode == 1 and "left" in ran.stdout + ran.stderr, ran
+
+
+def test_signals_lose_no_row() -> None:
+    ran = run_alone("""
+import os, signal, threading, time
+import pyarrow.compute as pc
+for turn in range(12):
+    with sated.open("sim:generic") as drive:
+        threading.Timer(0.02 + turn * 0.007, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            result = sated.load(drive, sated.Workload(op="randwrite", depth=8), seconds=3600, interval=0.001)
+        except KeyboardInterrupt:
+            continue  # before the load began
+        served = drive.sim.counters.served_writes
+    assert result.interrupted
+    measured = result.table.filter(pc.equal(result.table["phase"], "measured"))
+    assert pc.sum(measured["ios"]).as_py() == result.totals.ios == result.histogram().count
+    assert pc.sum(result.table["ios"]).as_py() == served
+    print("same")
+""")
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.count("same") >= 6
+
+
+def test_a_full_disk_under_the_rows_keeps_the_result() -> None:
+    class Full:
+        def intervals(self, batch: pa.RecordBatch) -> None:
+            raise OSError(28, "No space left on device")
+
+        environment = histograms = intervals
+
+    with sated.open("sim:generic") as drive, pytest.raises(OSError, match="No space") as full:
+        sated.load(drive, sated.Workload(op="randread"), seconds=1, interval=0.01, sink=Full())
+    assert full.value.result.totals.ios == column(measured(full.value.result.table), "ios")
+
+
+def test_the_ramp_is_not_judged_and_a_rule_always_answers() -> None:
+    with sated.open("sim:x210,scale=1/64") as drive:
+        w = sated.Workload(op="randread")
+        result = sated.load(drive, w, ramp=90.0, seconds=150.0, interval=10.0, until="pts", round_every=60.0)
+        assert [m.t_s for m in result.minutes] == [60.0, 120.0]
+        assert [m.t_s for m in result.rounds] == [60.0, 120.0]
+        assert result.verdict is not None and result.verdict.reason == "too-few"
+        rounds = sated.load(drive, w, seconds=600.0, interval=10.0, until="pts", round_every=60.0, check_every=120.0)
+        assert rounds.verdict is not None and rounds.verdict.steady and len(rounds.rounds) == 5
+
+
+def test_trims_are_no_volume() -> None:
+    with sated.open("sim:x210,scale=1/64") as drive:
+        w = sated.Workload(read=0.5, trim=0.5, size="4k", access="random")
+        minutes = sated.load(drive, w, seconds=60.0, interval=10.0).minutes
+    assert len(minutes) == 1 and minutes[0].iops > 0 and minutes[0].bytes_written == 0
+
+
+def test_percentiles_of_each_class_and_pooled() -> None:
+    with sated.open("sim:generic") as drive:
+        totals = sated.load(drive, MIX, ios=5000, interval=0.01).totals
+    for total in totals:
+        assert total.histogram.count == total.ios
+        value, interval = total.percentiles()[50.0]
+        assert value is not None and interval is not None and interval[0] <= value <= interval[1]
+        assert total.lat_min_ns <= value <= total.lat_max_ns
+    assert totals.histogram().count == 5000 and totals.percentiles()[99.99][1] is None
+    assert totals.histogram().stddev == pytest.approx(totals.lat_stddev_ns, rel=1e-6)
+
+
 def test_two_members_and_their_rows() -> None:
     with sated.open("sim:generic,seed=1") as a, sated.open("sim:generic,seed=2") as b:
         result = sated.load([a, b], sated.Workload(op="randwrite", depth=4), ios=500, interval=0.01)
@@ -224,6 +327,8 @@ def test_data_is_incompressible_and_never_the_same_twice(tmp_path: Path) -> None
 
 def test_no_end_is_refused() -> None:
     with sated.open("sim:generic") as drive:
+        with pytest.raises(sated.ParseError, match="pts or range-20"):
+            sated.load(drive, sated.Workload(), until="never")
         for bad in ({}, {"seconds": 0}, {"seconds": -1}, {"ios": 0}, {"seconds": 1, "interval": float("nan")}):
             with pytest.raises(sated.ParseError):
                 sated.load(drive, sated.Workload(), **bad)

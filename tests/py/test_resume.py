@@ -5,6 +5,8 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -115,17 +117,17 @@ AGAIN: dict[str, Callable[[], None]] = {
 }
 
 
-def victim(install: str, out: str, again: bool) -> None:
+def victim(install: str, out: str, again: bool, uri: str) -> None:
     (AGAIN if again else POINTS)[install]()
     if again:
         runner.resume(out)
     else:
-        sated.review(URI, plan=PLAN, out=out, seed=11)
+        sated.review(uri, plan=PLAN, out=out, seed=11)
 
 
-def kill(install: str, out: Path, *, again: bool = False) -> None:
+def kill(install: str, out: Path, *, again: bool = False, uri: str = URI) -> None:
     """Runs in another process until that kills itself."""
-    process = processes.Process(target=victim, args=(install, str(out), again))
+    process = processes.Process(target=victim, args=(install, str(out), again, uri))
     process.start()
     process.join(60)
     assert process.exitcode == -signal.SIGKILL, f"{install}: the process was not killed there ({process.exitcode})"
@@ -206,10 +208,111 @@ def test_state_file_is_put_back(tmp_path: Path, undisturbed: sated.Run, monkeypa
         assert run.table(name).equals(undisturbed.table(name))
 
 
+def contents(path: Path) -> tuple[int, int]:
+    """What a state file says has been written to its drive, and what can be addressed of it."""
+    with sated.open(f"sim:{path}") as drive:
+        return drive.sim.counters.host_write_units, drive.identity.capacity_bytes
+
+
+def test_a_state_file_is_that_of_the_last_finished_step(tmp_path: Path, undisturbed: sated.Run) -> None:
+    """A killed process never closes its drive: the file follows the run step by step, and back when it is resumed."""
+    mine, out = tmp_path / "mine.sim", tmp_path / "run"
+    kill("in the last second of a step", out, uri=f"{URI},state={mine}")
+    assert contents(mine) == contents(out / "drive.sim")
+    assert contents(mine)[0] > 0
+    # A kill between the restored state and the next finished step does not leave it old either.
+    mine.write_bytes((out / "drive.sim.1").read_bytes())
+    assert contents(mine) != contents(out / "drive.sim")
+    kill("at the next line", out, again=True)
+    assert contents(mine) == contents(out / "drive.sim.1")
+    run = runner.resume(out)
+    for name in store.NAMES:
+        assert run.table(name).equals(undisturbed.table(name))
+    # The limit that the plan has set is lifted at its end, in the file too.
+    assert contents(mine)[1] == run.manifest["drive"]["native_capacity_bytes"]
+
+
+@pytest.mark.parametrize("form", ["sim:./my.sim", "sim:my.sim", f"{URI},state=my.sim"])
+def test_resumed_from_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+    """What was named relative to one folder is found from any other, and one of the same name there is left alone."""
+    plan = {**PLAN, "step": [*PLAN["step"][:1], PLAN["step"][3], PLAN["step"][5]]}
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
+        sated.sim.create(URI.removeprefix("sim:"), tmp_path / folder / "my.sim")
+    before = (tmp_path / "there/my.sim").read_bytes()
+
+    def stop(now: runner.Progress) -> None:
+        if now.index == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path / "here")
+    with pytest.raises(KeyboardInterrupt):
+        sated.review(form, plan=plan, out="../run", seed=11, progress=stop)
+    monkeypatch.chdir(tmp_path / "there")
+    with pytest.raises(errors.ParseError, match="holds a run on"):
+        sated.review(form, plan=plan, out="../run", seed=11)
+    # The same drive by its other name is the same drive.
+    whole = form.replace("./my.sim", "my.sim").replace("my.sim", str(tmp_path / "here/my.sim"))
+    assert sated.review(whole, plan=plan, out="../run", seed=11).finished
+    assert (tmp_path / "there/my.sim").read_bytes() == before
+    assert contents(tmp_path / "here/my.sim")[0] > 0
+
+
+def test_a_file_is_resumed_from_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "target"
+    target.write_bytes(bytes(1 << 20) + b"x" * (1 << 20))
+    plan = {**PLAN, "step": [{"kind": "measure", "op": "randwrite", "size": "4k", "seconds": 0.05}]}
+
+    def stop(now: runner.Progress) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        sated.review("target", plan=plan, out="run", confirm=str(target), progress=stop)
+    monkeypatch.chdir("/")
+    assert runner.resume(tmp_path / "run", confirm=str(target)).finished
+
+
+def judged(out: Path, *, disturbed: bool) -> sated.Run:
+    """A plan with a settle phase and a load until steady, with or without a thread that never lets go of the
+    interpreter and a caller that looks in at odd moments."""
+    loads = [
+        {"kind": "precondition", "op": "randwrite", "size": "16k", "depth": 2, "until": "pts", "round_every": 60.0},
+        {"kind": "measure", "op": "randread", "size": "4k", "depth": 2, "seconds": 30.0},
+    ]
+    plan = {"name": "judged", "interval": 10.0, "settle": {"at_most": 240.0}, "step": [{"kind": "purge"}, *loads]}
+    stop = threading.Event()
+
+    def burn() -> None:
+        while not stop.is_set():
+            pass
+
+    if disturbed:
+        threading.Thread(target=burn, daemon=True).start()
+    try:
+        return sated.review(
+            "sim:generic,pages_per_block=32,scale=1/8,seed=5",
+            plan=plan,
+            out=out / "run",
+            seed=3,
+            progress=lambda now: time.sleep(0.03 if disturbed else 0.0),
+        )
+    finally:
+        stop.set()
+
+
+def test_a_judged_plan_is_the_same_on_a_busy_machine(tmp_path: Path) -> None:
+    quiet, busy = judged(tmp_path / "quiet", disturbed=False), judged(tmp_path / "busy", disturbed=True)
+    assert_same(busy, quiet)
+    verdict = quiet.steps[1].verdict
+    assert verdict is not None and len(verdict["rounds"]) >= 5
+    assert quiet.steps[2].result["settled"] is not None
+
+
 def test_lost_state_is_refused(tmp_path: Path) -> None:
     out = tmp_path / "run"
     kill("in the last second of a step", out)
     for name in ("drive.sim", "drive.sim.1"):
         (out / name).write_bytes(b"else")
-    with pytest.raises(errors.StateError, match=r"neither drive\.sim nor drive\.sim\.1"):
+    with pytest.raises(errors.ParseError, match=r"neither drive\.sim nor drive\.sim\.1"):
         runner.resume(out)

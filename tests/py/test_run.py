@@ -13,8 +13,9 @@ import numpy as np
 import pyarrow.compute as pc
 import pytest
 import sated
-from sated import errors, steady
+from sated import _text, errors, steady
 from sated.methods import runner
+from sated.report import content
 from sated.results import _files, store
 
 URI = "sim:generic,pages_per_block=32,scale=1/8,seed=5"
@@ -131,6 +132,8 @@ def test_query_pools_and_joins(quick: tuple[sated.Run, list[runner.Progress]]) -
     assert counted["n"].to_pylist() == [run.table("intervals").num_rows]
     with pytest.raises(errors.ParseError, match="query refused"):
         sated.query("select nothing from nowhere", runs=[run.path])
+    with pytest.raises(errors.ParseError, match="gives no rows back"):
+        sated.query("-- nothing", runs=[run.path])
     with pytest.raises(errors.ParseError, match="no run directory there"):
         sated.query("select 1", runs=str(run.path / "none*"))
 
@@ -226,8 +229,93 @@ def test_capacity_is_set_back_at_the_end(tmp_path: Path) -> None:
         before = drive.identity.capacity_bytes
         run = sated.review(drive, plan=plan, out=tmp_path / "r")
         assert drive.identity.capacity_bytes == before
-    assert run.manifest["settings"]["accessible_bytes"]["restored"] == before
-    assert run.steps[1].result["accessible_bytes"] == pytest.approx(before / 2, abs=4096)
+    limited = run.steps[1].result["accessible_bytes"]
+    assert limited == pytest.approx(before / 2, abs=4096)
+    assert run.manifest["settings"] == {"accessible_bytes": {"was": before, "set": limited, "restored": before}}
+
+
+def test_a_setting_of_a_run_that_was_stopped_is_on_record(tmp_path: Path) -> None:
+    def stop(now: runner.Progress) -> None:
+        if now.index == 2:
+            raise KeyboardInterrupt
+
+    plan = {**SMALL, "step": [{"kind": "capacity", "fraction": 0.5}, {"kind": "measure", **LOAD}]}
+    with sated.open(URI) as drive:
+        before = drive.identity.capacity_bytes
+        with pytest.raises(KeyboardInterrupt):
+            sated.review(drive, plan=plan, out=tmp_path / "r", progress=stop)
+        now = drive.identity.capacity_bytes
+        assert now < before
+        assert sated.Run(tmp_path / "r").manifest["settings"] == {"accessible_bytes": {"was": before, "set": now}}
+
+
+@pytest.mark.parametrize(
+    ("load", "says"),
+    [
+        ({"size": "1000"}, "size"),
+        ({"offset": "1TB"}, "do not fit"),
+        ({"offset": 0, "length": "1TB"}, "do not fit"),
+        ({"offset": 100, "length": 8192}, "offset = 100 is not a multiple"),
+        ({"offset": 0, "length": 4096, "size": "8k"}, "do not fit"),
+        ({"offset": "60%"}, "do not fit"),
+    ],
+    ids=str,
+)
+def test_a_plan_that_does_not_fit_is_refused_before_its_first_step(
+    tmp_path: Path, load: dict[str, Any], says: str
+) -> None:
+    """Its last step, after an LBA limit; nothing has been done to the drive and nothing been made by then."""
+    last = {"kind": "measure", **LOAD, **load}
+    if load.get("offset") == "60%":
+        with sated.open(URI) as drive:
+            last["offset"] = int(0.6 * drive.identity.native_capacity_bytes) // 4096 * 4096
+    steps = [{"kind": "purge"}, {"kind": "capacity", "fraction": 0.5}, last]
+    with pytest.raises(errors.ParseError, match=says):
+        sated.review(URI, plan={**SMALL, "step": steps}, out=tmp_path / "r")
+    assert not (tmp_path / "r/run.json").exists()
+
+
+def test_a_fill_ends_in_time_and_says_so(tmp_path: Path) -> None:
+    plan = {**SMALL, "step": [{"kind": "fill", "times": 5.0, "seconds": 0.1}]}
+    run = sated.review(URI, plan=plan, out=tmp_path / "r")
+    (cell,) = run.summary()["cells"]
+    share = 100 * run.steps[0].result["bytes"] / (5 * run.manifest["drive"]["capacity_bytes"])
+    assert 0 < share < 100
+    assert cell["note"] == f"ended after 0.1 s with {share:.3g} % of what was to be written"
+
+
+def test_figures_of_the_last_300_seconds(tmp_path: Path) -> None:
+    """Random writes on a purged drive fall; the summary's power is that of the last 300 rows, by the formula of the
+    reference, and not that of the whole."""
+    load = {"kind": "precondition", "op": "randwrite", "size": "128k", "depth": 8, "seconds": 1200.0}
+    plan = {"name": "fall", "settle": False, "step": [{"kind": "purge"}, load]}
+    run = sated.review("sim:x210,scale=1/64", plan=plan, out=tmp_path / "r")
+    rows, around = (run.table(name, step=run.steps[1]) for name in ("intervals", "environment"))
+    rows, around = (table.filter(pc.equal(table["phase"], "measured")) for table in (rows, around))
+    ios, seconds, joules = (
+        table[name].to_numpy() for table, name in ((rows, "ios"), (around, "duration_s"), (around, "energy_j"))
+    )
+    assert len(ios) == len(joules) == 1200
+    last = slice(-300, None)
+    power = joules[last].sum() / seconds[last].sum()
+    (cell,) = run.summary()["cells"]
+    assert cell["power_w"] == pytest.approx(power, rel=1e-9)
+    assert cell["iops_per_w"] == pytest.approx(ios[last].sum() / joules[last].sum(), rel=1e-9)
+    assert cell["iops"] == pytest.approx(ios.sum() / seconds.sum(), rel=1e-9)
+    told = run.steps[1].result["last_300_s"]
+    assert told["iops"] == pytest.approx(ios[last].sum() / seconds[last].sum(), rel=1e-9)
+    counted = {name: around[name].to_numpy() for name in ("host_bytes", "media_bytes")}
+    written, programmed = (counted[name][-1] - counted[name][-301] for name in ("host_bytes", "media_bytes"))
+    assert told["write_amplification"] == pytest.approx(programmed / written, rel=1e-9)
+    # The report keeps figures of the same seconds in the same row.
+    ((whole, end),) = (group["rows"] for group in content._cell_groups(run.summary()["cells"], run.steps))
+    assert (whole["iops"], whole["power"], whole["iops_per_w"]) == (_text.number(cell["iops"]), "", "")
+    assert end["workload"] == "its last 300 s"
+    shown = {"iops": told["iops"], "power": power, "iops_per_w": cell["iops_per_w"]}
+    assert {name: end[name] for name in shown} == {name: _text.number(value) for name, value in shown.items()}
+    # It has fallen: the whole and the end are not the same.
+    assert cell["iops"] > 1.1 * told["iops"]
+    assert abs(joules.sum() / seconds.sum() / power - 1) > 1e-4
 
 
 def test_file_is_measured_and_needs_its_token(tmp_path: Path) -> None:
@@ -246,25 +334,31 @@ def test_file_is_measured_and_needs_its_token(tmp_path: Path) -> None:
 def test_what_a_directory_holds_decides(tmp_path: Path) -> None:
     out = tmp_path / "r"
     run = sated.review(URI, plan=SMALL, out=out, seed=1)
-    with pytest.raises(errors.StateError, match="holds a finished run"):
+    with pytest.raises(errors.ParseError, match="holds a finished run"):
         sated.review(URI, plan=SMALL, out=out, seed=1)
-    with pytest.raises(errors.StateError, match="with seed 1, not 2"):
+    with pytest.raises(errors.ParseError, match="with seed 1, not 2"):
         sated.review(URI, plan=SMALL, out=out, seed=2)
-    with pytest.raises(errors.StateError, match="another plan"):
+    with pytest.raises(errors.ParseError, match="another plan"):
         sated.review(URI, plan="quick", out=out, seed=1)
-    with pytest.raises(errors.StateError, match="holds a run on sim:generic"):
+    with pytest.raises(errors.ParseError, match="holds a run on sim:generic"):
         sated.review(f"{URI},gc=fifo", plan=SMALL, out=out, seed=1)
-    with pytest.raises(errors.StateError, match="holds a finished run"):
+    with pytest.raises(errors.ParseError, match="holds a finished run"):
         runner.resume(out)
     manifest = json.loads((out / "run.json").read_text())
     (out / "run.json").write_text(json.dumps({**manifest, "schema": 99}))
-    with pytest.raises(errors.StateError, match="run schema 99 is newer than 1"):
+    with pytest.raises(errors.ParseError, match="run schema 99 is newer than 1"):
         sated.Run(run.path)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/letter.txt").write_text("dear")
-    with pytest.raises(errors.StateError, match=r"holds other files \(letter\.txt\)"):
+    with pytest.raises(errors.ParseError, match=r"holds other files \(letter\.txt\)"):
         sated.review(URI, plan=SMALL, out=tmp_path / "mine")
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["letter.txt"]
+    for damaged in ("nonsense", "[]", "null", "{}"):
+        (out / "run.json").write_text(damaged)
+        with pytest.raises(errors.ParseError, match="not a manifest of a run"):
+            sated.Run(run.path)
+    with pytest.raises(errors.ParseError, match="is not a directory"):
+        sated.review(URI, plan=SMALL, out=tmp_path / "mine/letter.txt")
     with pytest.raises(FileNotFoundError) as caught:
         sated.Run(tmp_path / "none")
     assert errors.exit_code(caught.value) == 7

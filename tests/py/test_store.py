@@ -158,7 +158,7 @@ def test_merged_tables_are_the_steps_in_their_order(tmp_path: Path) -> None:
     assert merged["step"].to_pylist() == ["0001-a"] * 20 + ["0002-b"] * 30
     assert merged.schema.equals(store.schema("intervals"))
     (tmp_path / "steps/0002-b/intervals.parquet").unlink()
-    with pytest.raises(errors.StateError, match=r"0002-b .* missing"):
+    with pytest.raises(errors.ParseError, match=r"0002-b .* missing"):
         store.merge_tables(tmp_path, ["0001-a", "0002-b"])
 
 
@@ -214,9 +214,10 @@ def test_journal_is_whole_after_a_full_disk(tmp_path: Path, monkeypatch: pytest.
 
 def test_damaged_and_newer_journals_are_refused(tmp_path: Path) -> None:
     path = tmp_path / journal.NAME
-    path.write_text('{"event": "begun"}\nnonsense\n{"event": "complete"}\n')
-    with pytest.raises(errors.StateError, match=r"journal\.jsonl:2"):
-        journal.read(path)
+    for damaged in ("nonsense", "null", "[]", "{}", '{"event": 1}'):
+        path.write_text(f'{{"event": "begun"}}\n{damaged}\n{{"event": "complete"}}\n')
+        with pytest.raises(errors.ParseError, match=r"journal\.jsonl:2"):
+            journal.read(path)
     path.write_text('{"event": "begun", "schema": 99}\n')
-    with pytest.raises(errors.StateError, match=r"schema 99 is newer than 1"):
+    with pytest.raises(errors.ParseError, match=r"schema 99 is newer than 1"):
         journal.read(path)

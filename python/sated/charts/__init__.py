@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -77,6 +78,10 @@ def figures(run: Run) -> tuple[dict[str, Figure], dict[str, str]]:
             found[name] = draw[name](study)
         except UnsupportedError as error:
             missing[name] = str(error)
+        except Exception as error:
+            # One chart that cannot be drawn is no reason to withhold the verdict and all others.
+            logging.getLogger("sated").warning("chart %s: %s", name, error, exc_info=True)
+            missing[name] = f"a bug in sated, please report it: {type(error).__name__}: {error}"
     return found, missing
 
 

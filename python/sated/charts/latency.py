@@ -9,10 +9,12 @@ import altair as alt
 import numpy as np
 import pyarrow.compute as pc
 
+from sated import _text
 from sated.charts import marks, theme
 from sated.charts.marks import AnyChart, Figure
-from sated.charts.study import Array, Cell, Latencies, Study, array, bucket_percentile, distinct, merge, window_width
+from sated.charts.study import Array, Cell, Latencies, Study, array, distinct, window_width
 from sated.errors import UnsupportedError
+from sated.results.run import merged
 
 BINS = (25, 50, 100, 200)
 AT_MOST_BINS = 130
@@ -48,7 +50,7 @@ def _series(study: Study) -> list[_Series]:
     for op in dict.fromkeys(op for _, op, _ in known):
         own = [(cell, latencies) for cell, own_op, latencies in known if own_op == op]
         labels = distinct(
-            [[theme.setting(c.setting), c.workload, f"{c.outstanding} outstanding", c.step] for c, _ in own]
+            [[_text.setting(c.setting), c.workload, f"{c.outstanding} outstanding", c.step] for c, _ in own]
         )
         result += [_Series(cell, op, label, found) for (cell, found), label in zip(own, labels, strict=True)]
     return result
@@ -61,13 +63,13 @@ def _describe(study: Study, series: Sequence[_Series]) -> tuple[str, str, tuple[
         (
             f"{entry.op}, {entry.label}",
             f"{entry.latencies.n:,}",
-            theme.latency(entry.latencies.min_ns),
-            theme.latency(entry.latencies.mean_ns),
-            theme.latency(entry.latencies.stddev_ns),
-            theme.latency(entry.latencies.percentile(50)),
-            theme.latency(entry.latencies.percentile(99)),
-            theme.latency(entry.latencies.percentile(99.9)) if entry.latencies.n >= 1000 else "–",
-            f"{theme.latency(entry.latencies.max_ns)} of {entry.latencies.n:,}",
+            _text.latency(entry.latencies.min_ns),
+            _text.latency(entry.latencies.mean_ns),
+            _text.latency(entry.latencies.stddev_ns),
+            _text.latency(entry.latencies.percentile(50)),
+            _text.latency(entry.latencies.percentile(99)),
+            _text.latency(entry.latencies.percentile(99.9)) if entry.latencies.n >= 1000 else "–",
+            f"{_text.latency(entry.latencies.max_ns)} of {entry.latencies.n:,}",
         )
         for entry in series
     )
@@ -81,7 +83,7 @@ def _describe(study: Study, series: Sequence[_Series]) -> tuple[str, str, tuple[
             f"p99 from {low[6]} ({low[0]}) to {high[6]} ({high[0]}); the slowest I/O took {longest[8]} ({longest[0]})."
         )
     outstanding = max(cell.outstanding for cell in cells)
-    workloads = theme.listed(dict.fromkeys(cell.workload for cell in cells))
+    workloads = _text.listed(dict.fromkeys(cell.workload for cell in cells))
     same = len({cell.outstanding for cell in cells}) == 1
     depth = f"{outstanding} outstanding" if same else "the most outstanding of each"
     caption = (
@@ -95,7 +97,7 @@ _COLUMNS = ("I/Os", "n", "minimum", "mean", "standard deviation", "p50", "p99", 
 
 def _axis(low_ns: float, high_ns: float, typical_ns: float, width: int) -> tuple[alt.Axis, alt.Scale, float]:
     """A logarithmic latency axis in the unit that fits, and that unit's nanoseconds."""
-    unit, ns = theme.latency_unit(typical_ns)
+    unit, ns = _text.latency_unit(typical_ns)
     low, high = low_ns / ns, high_ns / ns
     axis = alt.Axis(title=f"latency ({unit}, logarithmic)", values=theme.log_ticks(low, high, width), format=",~f")
     return axis, alt.Scale(type="log", domain=[marks.rounded(low), marks.rounded(high)], nice=False), ns
@@ -143,7 +145,7 @@ def latency_histogram(study: Study) -> Figure:
         title="Latency of every I/O",
         chart=marks.beside(panels),
         summary=summary,
-        caption=f"{caption} {theme.listed(bins)}.",
+        caption=f"{caption} {_text.listed(bins)}.",
         columns=_COLUMNS,
         rows=table,
     )
@@ -241,7 +243,7 @@ def latency_over_time(study: Study) -> Figure:
     axis, scale, ns = _axis(
         float(values.min()) / 1.15, float(values.max()) * 1.15, float(np.median(values)), theme.HEIGHT
     )
-    titles = distinct([[theme.setting(c.setting), c.workload, c.step] for c in cells])
+    titles = distinct([[_text.setting(c.setting), c.workload, c.step] for c in cells])
     legend = alt.Legend(title=None, symbolSize=150, symbolStrokeWidth=2, symbolOpacity=1)
     panels: list[AnyChart] = []
     table = []
@@ -272,7 +274,7 @@ def latency_over_time(study: Study) -> Figure:
         end = {what: (ys[np.isfinite(ys)][-1] if np.isfinite(ys).any() else None) for what, (_, ys) in found.items()}
         worst = float(np.nanmax(found["maximum"][1]))
         table.append(
-            (title, *(theme.latency(end[label]) for label in labels[::-1]), f"{theme.latency(worst)} of {n:,}")
+            (title, *(_text.latency(end[label]) for label in labels[::-1]), f"{_text.latency(worst)} of {n:,}")
         )
     summary = "; ".join(f"{row[0]}: p50 {row[1]} and p99 {row[2]} at the end, maximum {row[5]} I/Os" for row in table)
     merged = all(cell.histograms.num_rows for cell in cells) and width % 60 == 0
@@ -280,12 +282,12 @@ def latency_over_time(study: Study) -> Figure:
         how = "One value a second; a percentile is left out where a second has too few I/Os for it."
     elif merged:
         how = (
-            f"Percentiles are exact over all I/Os of {theme.span(width)} (from merged histograms, not means of "
+            f"Percentiles are exact over all I/Os of {_text.span(width)} (from merged histograms, not means of "
             "percentiles); the maximum is the slowest I/O of the same time."
         )
     else:
         how = (
-            f"Each value is the median of the seconds' percentiles in {theme.span(width)}, and the maximum the slowest "
+            f"Each value is the median of the seconds' percentiles in {_text.span(width)}, and the maximum the slowest "
             "I/O of the same time."
         )
     outstanding = max(cell.outstanding for cell in cells)
@@ -315,9 +317,8 @@ def _over_time(cell: Cell, width: float) -> dict[str, tuple[Array, Array]]:
     t_s = array(rows, "t_s")
     window = np.ceil(t_s / width - 1e-9).astype(np.int64)
     ends, index = np.unique(window, return_inverse=True)
-    greatest, least = np.full(len(ends), -np.inf), np.full(len(ends), np.inf)
+    greatest = np.full(len(ends), -np.inf)
     np.maximum.at(greatest, index, array(rows, "lat_max_ns"))
-    np.minimum.at(least, index, array(rows, "lat_min_ns"))
     at = np.minimum(ends * width, t_s.max(initial=0.0))
     found = {"maximum": (at, greatest)}
     table = cell.histograms
@@ -328,12 +329,10 @@ def _over_time(cell: Cell, width: float) -> dict[str, tuple[Array, Array]]:
             which = np.flatnonzero(owner == end)
             if not len(which):
                 continue
-            own = table.take(which)
-            own_low, own_count = merge(own)
-            n = int(own_count.sum())
+            own = merged(table.take(which), rows.take(np.flatnonzero(index == i)))
             for p in PERCENTILES:
-                if n * (1 - p / 100) >= 1 - 1e-9:
-                    values[p][i] = bucket_percentile(own_low, own_count, p, least[i], greatest[i])
+                if own.count * (1 - p / 100) >= 1 - 1e-9:
+                    values[p][i] = own.percentile(p)
         for p in PERCENTILES:
             found[f"p{p:g}"] = (at, values[p])
         return found

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import altair as alt
 import numpy as np
 
+from sated import _text
 from sated.charts import theme
 from sated.charts.study import Array, Windows
 
@@ -78,7 +79,7 @@ def rounded(value: float, digits: int = 6) -> float:
 
 def time_axis(last_s: float) -> tuple[alt.X, float]:
     """The x axis of a chart over reported time, with field t, and the seconds of its unit."""
-    unit, size = theme.span_unit(last_s)
+    unit, size = _text.span_unit(last_s)
     step = _nice_step(last_s / size)
     axis = alt.Axis(title=f"reported time ({unit})", values=list(np.arange(0, last_s / size + 1e-9, step)), format="~f")
     x = alt.X("t:Q", axis=axis, scale=alt.Scale(domain=[0, rounded(last_s / size)], nice=False))

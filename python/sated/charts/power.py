@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from sated.charts import marks, theme
+from sated import _text
+from sated.charts import marks
 from sated.charts.marks import AnyChart, Figure
 from sated.charts.study import Array, Cell, Seconds, Study, distinct, window_width, windows
 from sated.errors import UnsupportedError
@@ -57,7 +58,7 @@ def _over_time(
 ) -> tuple[AnyChart, list[str], float]:
     rows = [cell.seconds.with_energy() for cell in cells]
     width = window_width(max(row.span_s for row in rows))
-    labels = distinct([[theme.setting(cell.setting), cell.workload, cell.step] for cell in cells])
+    labels = distinct([[_text.setting(cell.setting), cell.workload, cell.step] for cell in cells])
     series = [(label, windows(row.t_s, *parts(row), width)) for label, row in zip(labels, rows, strict=True)]
     known = {
         label: published[cell.setting] for label, cell in zip(labels, cells, strict=True) if cell.setting in published
@@ -83,9 +84,9 @@ def _figure(
     for cell, label in zip(cells, labels, strict=True):
         rows = cell.seconds.with_energy()
         last = rows.last(last_s)
-        table.append((label, theme.number(len(rows.t_s)), theme.number(ratio(rows)), theme.number(ratio(last))))
+        table.append((label, _text.number(len(rows.t_s)), _text.number(ratio(rows)), _text.number(ratio(last))))
     summary = "; ".join(f"{row[0]}: {row[3]} {unit} in the last {last_s:g} s" for row in table) + "."
-    line = "each second" if width == 1 else f"means of {theme.span(width)} ({formula})"
+    line = "each second" if width == 1 else f"means of {_text.span(width)} ({formula})"
     band = "" if width == 1 else "; band: from the lowest to the highest second in them"
     diamond = "Hollow diamonds: the figures published for the real drive. " if published else ""
     caption = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import altair as alt
 import numpy as np
 
+from sated import _text
 from sated.charts import marks, theme
 from sated.charts.marks import Figure
 from sated.charts.study import Study, distinct, running_mean
@@ -18,9 +19,10 @@ def precondition_iops(study: Study) -> Figure:
     cells = study.of_purpose("precondition")
     if not cells:
         raise UnsupportedError("the run has no preconditioning step with rows, so there is no chart of it")
-    labels = distinct([[theme.setting(cell.setting), cell.workload, cell.step] for cell in cells])
+    labels = distinct([[_text.setting(cell.setting), cell.workload, cell.step] for cell in cells])
     longest = max(float(cell.seconds.t_s[-1]) for cell in cells)
-    first_s, last_s = min(60.0, float(round(longest / 10))), min(300.0, float(round(longest / 4)))
+    # A load that was cut short after a moment has its first and its last row.
+    first_s, last_s = (min(most, max(1.0, float(round(longest / part)))) for most, part in ((60.0, 10), (300.0, 4)))
     window = WINDOW_S if longest >= 10 * WINDOW_S else max(1.0, round(longest / 20))
     x, unit = marks.time_axis(longest)
     top = max(float(cell.seconds.iops.max()) for cell in cells)
@@ -33,6 +35,8 @@ def precondition_iops(study: Study) -> Figure:
         colour = alt.value(theme.colour(labels, label))
         clouds.append(marks.cloud(alt.Chart(data), len(rows.t_s) * len(cells)).encode(x=x, y=y, color=colour))
         t_s, mean = running_mean(rows, window, max(window / 2, longest / 800))
+        if not len(t_s):
+            t_s, mean = rows.t_s, rows.iops
         line = [
             {"t": marks.rounded(t / unit), "iops": marks.rounded(m), "series": label}
             for t, m in zip(t_s, mean, strict=True)
@@ -53,19 +57,19 @@ def precondition_iops(study: Study) -> Figure:
         table.append(
             (
                 label,
-                theme.number(len(rows.t_s)),
-                theme.number(first.mean_iops),
-                theme.number(last.mean_iops),
-                f"{theme.number(float(last.iops.min()))} to {theme.number(float(last.iops.max()))}",
-                theme.number(float(np.std(last.iops))),
+                _text.number(len(rows.t_s)),
+                _text.number(first.mean_iops),
+                _text.number(last.mean_iops),
+                f"{_text.number(float(last.iops.min()))} to {_text.number(float(last.iops.max()))}",
+                _text.number(float(np.std(last.iops))),
             )
         )
     summary = "; ".join(
         f"{row[0]}: {row[2]} IOPS in the first {first_s:g} s, {row[3]} in the last {last_s:g} s" for row in table
     )
     caption = (
-        f"{cells[0].workload}, {cells[0].outstanding} outstanding. {theme.number(total)} points, one for each "
-        f"reported second, none left out; line: running mean of the last {theme.span(window)}. {study.row_note(cells)} "
+        f"{cells[0].workload}, {cells[0].outstanding} outstanding. {_text.number(total)} points, one for each "
+        f"reported second, none left out; line: running mean of the last {_text.span(window)}. {study.row_note(cells)} "
         f"{study.notes(cells)}"
     )
     return Figure(

@@ -13,15 +13,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sated.charts import theme
+from sated import _text
 
 if TYPE_CHECKING:
+    from sated import Histogram
     from sated.results.run import Run
 
 Array = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
-
-RANGE_ONLY = "address range only, not over-provisioning"
 
 AT_MOST_WINDOWS = 300
 """How many points a line over time has at most: about one in three pixels of its axis."""
@@ -60,8 +59,9 @@ class Seconds:
         return np.asarray(self.ios / self.duration_s)
 
     def last(self, seconds: float) -> Seconds:
-        """The rows of the last so many reported seconds."""
+        """The rows of the last so many reported seconds, at least one."""
         keep = self.t_s > self.t_s[-1] - seconds + 1e-9
+        keep[-1] = True
         return Seconds(self.t_s[keep], self.duration_s[keep], self.ios[keep], self.energy_j[keep])
 
     def first(self, seconds: float) -> Seconds:
@@ -158,55 +158,52 @@ def running_mean(rows: Seconds, width_s: float, every_s: float) -> tuple[Array, 
 class Latencies:
     """A merged histogram of latencies with what the rows know exactly beside it."""
 
-    low_ns: Counts
-    count: Counts
-    min_ns: float
+    histogram: Histogram
     mean_ns: float
-    max_ns: float
     stddev_ns: float
+
+    @cached_property
+    def buckets(self) -> tuple[Counts, Counts]:
+        """The lowest values of its buckets, ascending, and their counts."""
+        return self.histogram.buckets()
 
     @property
     def n(self) -> int:
         """How many I/Os."""
-        return int(self.count.sum())
+        return self.histogram.count
+
+    @property
+    def min_ns(self) -> float:
+        """The shortest latency, exact."""
+        return float(self.histogram.min)
+
+    @property
+    def max_ns(self) -> float:
+        """The longest latency, exact."""
+        return float(self.histogram.max)
 
     def percentile(self, percent: float) -> float:
-        """By nearest rank, the greatest value of that rank's bucket, clamped to what was seen (sated/histogram.h)."""
-        return bucket_percentile(self.low_ns, self.count, percent, self.min_ns, self.max_ns)
+        """By nearest rank (sated/histogram.h)."""
+        return float(self.histogram.percentile(percent) or 0)
 
     def exceeding(self) -> tuple[Array, Array]:
         """The complementary distribution: for each value the share of I/Os that took at least so long. It begins with
         1 at the minimum and ends with 1/n at the maximum."""
         n = self.n
-        share = 1.0 - np.concatenate([[0], np.cumsum(self.count)[:-1]]) / n
-        x = np.maximum(self.low_ns.astype(np.float64), self.min_ns)
+        low_ns, count = self.buckets
+        share = 1.0 - np.concatenate([[0], np.cumsum(count)[:-1]]) / n
+        x = np.maximum(low_ns.astype(np.float64), self.min_ns)
         return np.append(x, max(self.max_ns, x[-1])), np.append(share, 1.0 / n)
 
     def binned(self, per_decade: int) -> tuple[Array, Array]:
         """The share of I/Os in bins of equal width on a logarithmic axis, as (lower edges and the last upper edge,
         shares and a closing 0)."""
-        place = np.floor(np.log10(np.maximum(self.low_ns, 1)) * per_decade + 1e-9).astype(np.int64)
+        low_ns, count = self.buckets
+        place = np.floor(np.log10(np.maximum(low_ns, 1)) * per_decade + 1e-9).astype(np.int64)
         first = int(place[0])
-        share = np.bincount(place - first, self.count) / self.n
+        share = np.bincount(place - first, count) / self.n
         edges = 10.0 ** (np.arange(first, first + len(share) + 1) / per_decade)
         return edges, np.append(share, 0.0)
-
-
-def bucket_percentile(low: Counts, count: Counts, percent: float, least: float, greatest: float) -> float:
-    """A percentile by nearest rank from buckets that begin at `low`; see Latencies.percentile."""
-    n = int(count.sum())
-    rank = max(1, math.ceil(percent / 100 * n - 1e-9))
-    value = int(low[np.searchsorted(np.cumsum(count), rank)])
-    width = 1 if value < 2048 else 1 << (value.bit_length() - 11)
-    return float(min(max(value + width - 1, least), greatest))
-
-
-def merge(histograms: pa.Table) -> tuple[Counts, Counts]:
-    """The buckets of all rows of a histogram table, merged: lowest values ascending, and counts."""
-    low = histograms["bucket_low_ns"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
-    count = histograms["count"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
-    values, index = np.unique(low.astype(np.int64), return_inverse=True)
-    return values, np.bincount(index, count, len(values)).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,6 +216,7 @@ class Cell:
     setting: float | None
     read: float
     size: int | None
+    trim: float
     sequential: bool
     outstanding: int
     whole: bool
@@ -243,13 +241,7 @@ class Cell:
     @property
     def workload(self) -> str:
         """Its workload in words, such as "4 KiB random write"."""
-        if self.read >= 1:
-            direction = "read"
-        elif self.read <= 0:
-            direction = "write"
-        else:
-            direction = f"{100 * self.read:.4g} % read"
-        return f"{theme.io_size(self.size)} {self.access} {direction}"
+        return _text.workload(self.size, sequential=self.sequential, read=self.read, trim=self.trim)
 
     @property
     def access(self) -> str:
@@ -266,7 +258,6 @@ class Cell:
         table = table.filter(pc.equal(table["op"], op)) if table.num_rows else table
         if table.num_rows == 0:
             return None
-        low, count = merge(table)
         rows = self.intervals.filter(pc.equal(self.intervals["op"], op))
         n = array(rows, "ios")
         rows, n = rows.filter(pa.array(n > 0)), n[n > 0]
@@ -275,14 +266,7 @@ class Cell:
         mean, deviation = array(rows, "lat_mean_ns"), array(rows, "lat_stddev_ns")
         overall = float((n * mean).sum() / n.sum())
         variance = float((n * (deviation**2 + mean**2)).sum() / n.sum()) - overall**2
-        return Latencies(
-            low,
-            count,
-            float(array(rows, "lat_min_ns").min()),
-            overall,
-            float(array(rows, "lat_max_ns").max()),
-            math.sqrt(max(variance, 0.0)),
-        )
+        return Latencies(self.run.histogram(self.step, op), overall, math.sqrt(max(variance, 0.0)))
 
 
 @dataclass(frozen=True)
@@ -294,18 +278,18 @@ class Study:
     published: tuple[Mapping[str, Any], ...]
     queue_depth: int | None
     """How many commands the drive itself takes at a time, None where nobody says."""
-    range_only: frozenset[float | None]
-    """Settings whose LBA limit is an address range only."""
+    range_only: Mapping[float | None, str]
+    """Settings whose LBA limit is an address range only, with what it may be called."""
 
     @classmethod
     def of(cls, run: Run) -> Study:
         """Reads what a run says of its steps; tables are read when a chart asks for them."""
         summary = run.summary()
-        cells, range_only = [], set()
+        cells, range_only = [], {}
         for step in run.steps:
             cell = step.cell
-            if RANGE_ONLY in (step.result.get("label") or ""):
-                range_only.add(cell.get("setting"))
+            if step.range_only:
+                range_only[cell.get("setting")] = step.range_only
             if "workload" not in cell or cell["purpose"] == "fill" or step.state == "waiting":
                 continue
             cells.append(
@@ -316,6 +300,7 @@ class Study:
                     setting=cell.get("setting"),
                     read=float(cell["read"]),
                     size=cell.get("size"),
+                    trim=float(cell.get("trim", 0.0)),
                     sequential=bool(cell.get("sequential")),
                     outstanding=int(cell["threads"]) * int(cell["depth"]),
                     whole=step.state == "finished",
@@ -326,7 +311,7 @@ class Study:
             summary["drive"],
             tuple(summary.get("published", ())),
             summary["drive"].get("queue_depth"),
-            frozenset(range_only),
+            range_only,
         )
 
     def of_purpose(self, purpose: str) -> list[Cell]:
@@ -359,12 +344,9 @@ class Study:
         parts = []
         cut = [cell.step for cell in shown if not cell.whole]
         if cut:
-            parts.append(f"Partial: {theme.listed(cut)} did not come to an end.")
-        limits = [
-            theme.setting(value) for value in dict.fromkeys(cell.setting for cell in shown) if value in self.range_only
-        ]
-        if limits:
-            parts.append(f"{theme.listed(limits)}: {RANGE_ONLY}.")
+            parts.append(f"Partial: {_text.listed(cut)} did not come to an end.")
+        settings = dict.fromkeys(cell.setting for cell in shown)
+        parts += [f"{self.range_only[value]}." for value in settings if value in self.range_only]
         return " ".join(parts)
 
     def row_note(self, cells: Iterable[Cell]) -> str:
@@ -373,7 +355,7 @@ class Study:
             return ""
         typical = [float(np.median(cell.seconds.last(300).ios)) for cell in cells]
         low, high = min(typical), max(typical)
-        many = theme.number(low, 2) if high < 1.15 * low else f"{theme.number(low, 2)} to {theme.number(high, 2)}"
+        many = _text.number(low, 2) if high < 1.15 * low else f"{_text.number(low, 2)} to {_text.number(high, 2)}"
         return f"A row is 1/{self.scale} s of I/O of the simulated drive (about {many} I/Os)."
 
     def latency_note(self, outstanding: int) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from sated import _text
 from sated.charts import marks, theme
 from sated.charts.marks import AnyChart, Figure
 from sated.charts.study import Cell, Study
@@ -41,8 +42,8 @@ def iops_by_depth(study: Study) -> Figure:
     deepest = [cell for cell in cells if cell.outstanding == depths[-1]]
     summary = f"At {depths[-1]} outstanding: " + "; ".join(
         f"{workload} "
-        + theme.listed(
-            f"{theme.number(_mean(cell))} IOPS ({theme.setting(cell.setting)})"
+        + _text.listed(
+            f"{_text.number(_mean(cell))} IOPS ({_text.setting(cell.setting)})"
             for cell in deepest
             if cell.workload == workload
         )
@@ -89,13 +90,13 @@ def write_percentage(study: Study) -> Figure:
     for setting in by_setting:
         own = [cell for cell in cells if cell.setting == setting]
         ends.append(
-            f"{theme.setting(setting)}: "
-            + theme.listed(
-                f"{theme.number(_mean(cell))} IOPS at {_percent(cell)} % writes"
+            f"{_text.setting(setting)}: "
+            + _text.listed(
+                f"{_text.number(_mean(cell))} IOPS at {_percent(cell)} % writes"
                 for cell in dict.fromkeys((own[0], own[len(own) // 2], own[-1]))
             )
         )
-    what = " ".join(part for part in (theme.io_size(cells[0].size), cells[0].access) if part)
+    what = " ".join(part for part in (_text.io_size(cells[0].size), cells[0].access) if part)
     return Figure(
         name="write-percentage",
         title="IOPS by the share of writes",
@@ -126,21 +127,21 @@ def _row(cell: Cell, name: str) -> tuple[str, ...]:
     rates = cell.seconds.iops
     return (
         name,
-        theme.setting(cell.setting),
-        theme.number(len(rates)),
-        theme.number(_mean(cell)),
-        theme.number(float(np.std(rates))),
-        f"{theme.number(float(rates.min()))} to {theme.number(float(rates.max()))}",
+        _text.setting(cell.setting),
+        _text.number(len(rates)),
+        _text.number(_mean(cell)),
+        _text.number(float(np.std(rates))),
+        f"{_text.number(float(rates.min()))} to {_text.number(float(rates.max()))}",
     )
 
 
 def _labels(cells: Sequence[Cell]) -> list[str]:
-    return list(dict.fromkeys(theme.setting(cell.setting) for cell in cells))
+    return list(dict.fromkeys(_text.setting(cell.setting) for cell in cells))
 
 
 def _points_note(cells: Sequence[Cell]) -> str:
     counts = sorted({len(cell.seconds.t_s) for cell in cells})
-    n = theme.number(counts[0]) if len(counts) == 1 else f"{theme.number(counts[0])} to {theme.number(counts[-1])}"
+    n = _text.number(counts[0]) if len(counts) == 1 else f"{_text.number(counts[0])} to {_text.number(counts[-1])}"
     return (
         f"Line and large markers: mean; small points: each of its {n} rows, spread sideways so that they can be seen."
     )
@@ -152,9 +153,9 @@ def _published(study: Study, workload: str, depth: int, labels: Sequence[str]) -
         return []
     figures = study.published_figures(quantity)
     return [
-        {"at": float(depth), "y": value, "series": theme.setting(setting)}
+        {"at": float(depth), "y": value, "series": _text.setting(setting)}
         for setting, value in figures.items()
-        if theme.setting(setting) in labels
+        if _text.setting(setting) in labels
     ]
 
 
@@ -181,7 +182,7 @@ def _strips(
     layers: list[Any] = []
     means: list[dict[str, Any]] = []
     for label, centre in centres.items():
-        own = [cell for cell in cells if theme.setting(cell.setting) == label]
+        own = [cell for cell in cells if _text.setting(cell.setting) == label]
         if not own:
             continue
         xs = [aside(position(cell), centre + 0.8 * share * marks.spread(len(cell.seconds.t_s))) for cell in own]

@@ -1,11 +1,11 @@
-"""The one look of all charts: colours, fonts, widths, and how numbers and units are written."""
+"""The one look of all charts: colours, fonts, widths and ticks."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import altair as alt
@@ -105,101 +105,6 @@ def dashes(labels: Sequence[str]) -> alt.Scale:
     return alt.Scale(domain=list(labels), range=[list(DASHES[i % len(DASHES)]) for i in range(len(labels))])
 
 
-def number(value: float | None, digits: int = 3) -> str:
-    """A measured number for people: thousands apart, and `digits` significant digits below 1000.
-
-    >>> number(41826.4), number(2.3), number(0.00012), number(300), number(None)
-    ('41,826', '2.30', '0.000120', '300', '–')
-    """
-    if value is None or not math.isfinite(value):
-        return "–"
-    if abs(value) >= 1000 or value == int(value):
-        return f"{value:,.0f}"
-    places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
-    return f"{value:.{places}f}"
-
-
-_TIME_UNITS = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
-
-
-def latency_unit(typical_ns: float) -> tuple[str, float]:
-    """The unit in which a latency has a number from 1 to 1000, and its nanoseconds."""
-    for unit, ns in _TIME_UNITS:
-        if typical_ns >= ns:
-            return unit, ns
-    return _TIME_UNITS[-1]
-
-
-def latency(value_ns: float | None) -> str:
-    """A latency in the unit that fits it.
-
-    >>> latency(66_100_000), latency(850), latency(None)
-    ('66.1 ms', '850 ns', '–')
-    """
-    if value_ns is None or not math.isfinite(value_ns):
-        return "–"
-    unit, ns = latency_unit(value_ns)
-    return f"{number(value_ns / ns)} {unit}"
-
-
-def span_unit(seconds: float) -> tuple[str, float]:
-    """The unit of a time axis this long, as its name and its seconds."""
-    if seconds >= 2 * 3600:
-        return "h", 3600.0
-    if seconds >= 600:
-        return "min", 60.0
-    return "s", 1.0
-
-
-def span(seconds: float) -> str:
-    """A length of time for people.
-
-    >>> span(18000), span(90), span(60)
-    ('5 h', '90 s', '60 s')
-    """
-    unit, size = span_unit(seconds)
-    return f"{seconds / size:g} {unit}"
-
-
-def capacity(size: float | None) -> str:
-    """A capacity in decimal units.
-
-    >>> capacity(256_060_514_304)
-    '256.06 GB'
-    """
-    if size is None:
-        return "–"
-    for unit, scale in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if size >= scale:
-            return f"{size / scale:.2f} {unit}"
-    return f"{size:.0f} bytes"
-
-
-def io_size(size: Any) -> str:
-    """An I/O size in binary units; text is left as it is, None is several sizes.
-
-    >>> io_size(4096), io_size(512), io_size(None)
-    ('4 KiB', '512 bytes', 'mixed sizes')
-    """
-    if size is None:
-        return "mixed sizes"
-    if isinstance(size, str):
-        return size
-    for unit, scale in (("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if size >= scale and size % scale == 0:
-            return f"{size // scale} {unit}"
-    return f"{size} bytes"
-
-
-def setting(fraction: float | None) -> str:
-    """The name of a setting of the accessible capacity.
-
-    >>> setting(0.8), setting(None)
-    ('80 % LBA', 'as found')
-    """
-    return "as found" if fraction is None else f"{100 * fraction:g} % LBA"
-
-
 _TICKS = (
     (1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9),
     (1, 1.5, 2, 3, 4, 5, 6, 7, 8),
@@ -233,13 +138,3 @@ def wrap(text: str, columns: int) -> list[str]:
     import textwrap
 
     return textwrap.wrap(text, columns)
-
-
-def listed(parts: Iterable[str]) -> str:
-    """Parts of a sentence with commas and an "and".
-
-    >>> listed(["a", "b", "c"])
-    'a, b and c'
-    """
-    items = list(parts)
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -59,4 +60,6 @@ class Line:
 
             self._live.console.print(Text(text, no_wrap=True, overflow="ellipsis"))
         else:
-            print(text, file=sys.stderr, flush=True)
+            # Hours of measuring do not end because nobody reads along any more.
+            with suppress(BrokenPipeError):
+                print(text, file=sys.stderr, flush=True)

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ._common import STOPPED, USAGE, Ends, capacity, count, duration, emit, latency_text, number, percent, say, table
+from .. import _text
+from ._common import STOPPED, USAGE, Ends, debugging, emit, say, table
 from ._line import Line
 
 if TYPE_CHECKING:
     from sated import Run
     from sated.methods.runner import Progress
-
-_QUANTITIES = {
-    "write_4k_iops": "4K random write, 256 outstanding",
-    "read_4k_iops": "4K random read, 256 outstanding",
-    "write_4k_power_w": "power, last 300 s of preconditioning",
-    "write_4k_iops_per_w": "IOPS per watt, same 300 s",
-}
 
 
 def refuse_finished(path: Path, instead: str) -> None:
@@ -36,18 +31,29 @@ def carry_out(path: Path, work: Callable[[Callable[[Progress], None]], Run], *, 
 
     @param path of the run; @param work is called with the progress callback. Return: the exit code.
     """
+    import sated
+    from sated.errors import StateError
+
     with Line(quiet=json) as line:
         told = _Told(path, line)
         try:
             run = work(told.progress)
         except KeyboardInterrupt:
-            told.finished()
+            with suppress(sated.SatedError, OSError):
+                told.finished()
             line.keep("stopped")
             line.show("writing the report", now=True)
             return _stopped(path, json=json)
-        except Exception:
-            told.finished()
-            _say_what_is_kept(path)
+        except Exception as error:
+            if not told.begun and isinstance(error, StateError):
+                # Nothing has been run: what was named does not fit what the directory holds.
+                raise Ends(str(error), USAGE) from error
+            if not told.begun:
+                raise
+            with suppress(Exception):
+                # The files may be what is wrong: the error is told, whatever else they hold.
+                told.finished()
+                _say_what_is_kept(path)
             raise
         told.finished()
         line.show("writing the report", now=True)
@@ -64,6 +70,10 @@ class _Told:
         self._line = line
         self._step = ""
         self._done: set[str] | None = None
+
+    @property
+    def begun(self) -> bool:
+        return self._step != ""
 
     def progress(self, now: Progress) -> None:
         if now.note:
@@ -100,14 +110,14 @@ def _of_earlier(path: Path) -> int:
 
 
 def _live(now: Progress) -> str:
-    where = duration(now.t_s) if now.of_s is None else f"{duration(now.t_s)} of {duration(now.of_s)}"
+    where = _text.duration(now.t_s) if now.of_s is None else f"{_text.duration(now.t_s)} of {_text.duration(now.of_s)}"
     parts = [f"{now.index}/{now.count} {now.step}", f"{now.phase} {where}" if now.t_s else now.phase]
-    parts += [] if now.iops is None else [f"{count(now.iops)} IOPS"]
-    parts += [] if now.lat_p99_ns is None else [f"p99 {latency_text(now.lat_p99_ns)}"]
-    parts += [] if now.write_amplification is None else [f"WA {number(now.write_amplification, 2)}"]
-    parts += [] if now.watts is None else [f"{number(now.watts, 2)} W"]
+    parts += [] if now.iops is None else [f"{_text.number(now.iops)} IOPS"]
+    parts += [] if now.lat_p99_ns is None else [f"p99 {_text.latency(now.lat_p99_ns)}"]
+    parts += [] if now.write_amplification is None else [f"WA {_text.fixed(now.write_amplification, 2)}"]
+    parts += [] if now.watts is None else [f"{_text.fixed(now.watts, 2)} W"]
     if now.eta_s is not None:
-        parts.append(f"{duration(now.eta_s)} left")
+        parts.append(f"{_text.duration(now.eta_s)} left")
     return "  ".join(parts)
 
 
@@ -117,10 +127,10 @@ def _ended(step: str, result: dict[str, Any]) -> str:
         return f"{step:<26} {_without_load(result)}"
     amplification, watts = result.get("write_amplification"), result.get("power_w")
     parts = [
-        f"{count(result['iops']):>9} IOPS",
-        f"p99 {latency_text(result.get('lat_p99_ns')):>8}",
-        f"{'' if amplification is None else f'WA {number(amplification, 2)}':>8}",
-        f"{'' if watts is None else f'{number(watts, 2)} W':>7}",
+        f"{_text.number(result['iops']):>9} IOPS",
+        f"p99 {_text.latency(result.get('lat_p99_ns')):>8}",
+        f"{'' if amplification is None else f'WA {_text.fixed(amplification, 2)}':>8}",
+        f"{'' if watts is None else f'{_text.fixed(watts, 2)} W':>7}",
         result.get("note") or "",
     ]
     return f"{step:<26} {'  '.join(parts)}".rstrip()
@@ -128,21 +138,21 @@ def _ended(step: str, result: dict[str, Any]) -> str:
 
 def _without_load(result: dict[str, Any]) -> str:
     if "accessible_bytes" in result:
-        return result.get("label") or f"{capacity(result['accessible_bytes'])} can be addressed"
+        return f"{_text.capacity(result['accessible_bytes'])} can be addressed: {result['label']}"
     return str(result.get("note") or result.get("device_says") or "done")
 
 
 def _stopped(path: Path, *, json: bool) -> int:
-    """Says and writes what there is of a run that was stopped."""
+    """Says and writes what there is of a run that was stopped; it was stopped, whatever comes of that."""
     import sated
 
     try:
         run = sated.Run(path)
-        report = run.report()
-    except (sated.SatedError, OSError) as error:
-        say(f"stopped; there is nothing to report yet ({error})")
-        return STOPPED
-    _conclude(run, report, json=json)
+        _conclude(run, run.report(), json=json)
+    except Exception as error:
+        if debugging():
+            raise
+        say(f"stopped; there is no report ({error}); `sated resume {path}` goes on with the run")
     return STOPPED
 
 
@@ -171,9 +181,9 @@ def conclusion(summary: dict[str, Any], *, finished: bool, path: Path) -> list[s
         lines.append("steady state: not judged, as the plan asks for no verdict")
     for verdict in summary["verdicts"]:
         setting = verdict["setting"]
-        where = verdict["step"] if setting is None else f"{percent(setting, 0)} of the LBAs"
+        where = verdict["step"] if setting is None else f"{_text.percent(setting, 0)} of the LBAs"
         found = f"{'steady' if verdict['steady'] else 'NOT steady'} by {verdict['rule']}"
-        text = verdict["text"].removeprefix("not ").removeprefix("steady ")
+        text = verdict["text"].removeprefix("not steady ").removeprefix("steady ")
         lines.append(f"{where}: {found}{' ' if text.startswith('at round') else ': '}{text}")
     published = summary.get("published")
     if published:
@@ -191,11 +201,11 @@ def _published(rows: list[dict[str, Any]]) -> str:
         head,
         [
             (
-                _QUANTITIES.get(row["quantity"], row["quantity"]),
-                percent(row["setting"], 0),
+                _text.QUANTITIES.get(row["quantity"], row["quantity"]),
+                _text.percent(row["setting"], 0),
                 f"{_quantity(row['published'], row['unit'])} {row['unit']}",
                 f"{_quantity(row['measured'], row['unit'])} {row['unit']}",
-                percent(row["difference"], sign=True),
+                _text.percent(row["difference"], sign=True),
                 _tolerance(row),
                 "" if row["within"] else "MISS",
             )
@@ -205,10 +215,10 @@ def _published(rows: list[dict[str, Any]]) -> str:
 
 
 def _quantity(value: float, unit: str) -> str:
-    return number(value, 2) if unit == "W" else count(value)
+    return _text.fixed(value, 2) if unit == "W" else _text.number(value)
 
 
 def _tolerance(row: dict[str, Any]) -> str:
     if row.get("tolerance_absolute"):
         return f"{row['tolerance']:g} {row['unit']}"
-    return percent(row["tolerance"], 0)
+    return _text.percent(row["tolerance"], 0)

@@ -16,7 +16,8 @@ from typing import Annotated
 
 import typer
 
-from ._common import MISSING, OK, Json, capacity, command, emit, epilog
+from .. import _text
+from ._common import MISSING, OK, Json, command, emit, epilog
 
 GOOD, LIMITED, BAD = "ok", "limited", "missing"
 _OPTIONAL = {
@@ -85,7 +86,7 @@ def _files(folder: Path) -> Iterator[Finding]:
             file.write(bytes(1 << 20))
             os.fsync(file.fileno())
         free = shutil.disk_usage(folder).free
-        yield Finding("space", GOOD, f"{capacity(free)} free in {folder.resolve()}")
+        yield Finding("space", GOOD, f"{_text.capacity(free)} free in {folder.resolve()}")
         yield _direct(path)
         yield _engine(path, "io_uring", "the engine sync stands in for it, with one thread for each outstanding I/O")
         yield _engine(path, "sync", "no file or drive can be measured; simulated ones can")

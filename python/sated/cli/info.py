@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from ._common import DRIVE, Json, capacity, command, emit, epilog, percent
+from .. import _text
+from ._common import DRIVE, Json, command, emit, epilog
 
 Uri = Annotated[str, typer.Argument(metavar="URI", help="PATH, serial:TEXT or sim:NAME[,key=value]...")]
 
@@ -17,12 +18,13 @@ def info(uri: Uri, json: Json = False) -> None:
     import sated
 
     with sated.open(uri) as drive:
+        provisioning = drive.provisioning()
         identity = {**asdict(drive.identity), "simulated": drive.identity.simulated}
         guard = drive.guard()
         told: dict[str, Any] = {
             "uri": uri,
             "identity": identity,
-            "provisioning": asdict(drive.provisioning()),
+            "provisioning": {**asdict(provisioning), "label": provisioning.label},
             "guard": {"safe": guard.safe, "reasons": [*guard.reasons], "scope": guard.scope},
         }
     if json:
@@ -45,13 +47,11 @@ def _lines(told: dict[str, Any]) -> list[tuple[str, str]]:
         ("capacity", _bytes(identity["capacity_bytes"])),
     ]
     if identity["native_capacity_bytes"] != identity["capacity_bytes"]:
-        removed = percent(provisioning["lba_removed"])
-        kind = "over-provisioning" if provisioning["purged_beyond"] else "address range only, not over-provisioning"
         lines.append(("native capacity", _bytes(identity["native_capacity_bytes"])))
-        lines.append(("LBAs removed", f"{removed} ({kind})"))
+        lines.append(("accessible", provisioning["label"]))
     if identity["raw_bytes"]:
         lines.append(("flash", f"{_bytes(identity['raw_bytes'])} ({identity['raw_source']})"))
-        of_user, of_raw = percent(provisioning["op_of_user"]), percent(provisioning["op_of_raw"])
+        of_user, of_raw = _text.percent(provisioning["op_of_user"]), _text.percent(provisioning["op_of_raw"])
         lines.append(("over-provisioning", f"{of_user} of the user's, {of_raw} of the flash"))
     lines.append(
         ("blocks", f"{identity['logical_block_bytes']} B logical, {identity['physical_block_bytes']} B physical")
@@ -70,7 +70,7 @@ def _lines(told: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _bytes(value: int) -> str:
-    return f"{capacity(value)} ({value:,} bytes)"
+    return f"{_text.capacity(value)} ({value:,} bytes)"
 
 
 def add_to(app: typer.Typer) -> None:

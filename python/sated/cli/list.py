@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ._common import DRIVE, Json, capacity, command, emit, epilog, table
+from .. import _text
+from ._common import DRIVE, Json, command, emit, epilog, table
 
 if TYPE_CHECKING:
     from sated import Identity
@@ -34,7 +35,7 @@ def list_drives(json: Json = False) -> None:
                 (
                     row["path"],
                     row["model"] or "-",
-                    capacity(row["capacity_bytes"]),
+                    _text.capacity(row["capacity_bytes"]),
                     row["token"] or "-",
                     "; ".join(row["reasons"]) or "(nothing stands against it)",
                 )

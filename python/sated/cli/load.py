@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .. import _text
 from ._common import (
     DRIVE,
     NOT_STEADY,
@@ -20,17 +21,9 @@ from ._common import (
     Ends,
     Json,
     command,
-    count,
-    duration,
     emit,
     epilog,
-    io_size,
-    latency,
-    latency_text,
-    number,
-    say,
     table,
-    time_unit,
 )
 from ._line import Line
 from .info import Uri
@@ -144,7 +137,7 @@ def load(
             result = _wait(job, json=json)
         except sated.SatedError as error:
             # What was measured until then is worth as much as the reason why it ended.
-            failure, result = error, error.result  # type: ignore[attr-defined]
+            failure, result = error, error.result
         told = describe(drive, workload, result)
     if json:
         emit(told)
@@ -190,13 +183,13 @@ def _wait(job: Job, *, json: bool) -> Result:
 def _progress(job: Job) -> str:
     now = job.progress
     parts = [
-        f"{now.phase} {duration(now.t_s)}",
-        f"{count(now.iops)} IOPS",
-        f"p99 {latency_text(now.lat_p99_ns)}",
-        f"{count(now.ios)} I/Os",
+        f"{now.phase} {_text.duration(now.t_s)}",
+        f"{_text.number(now.iops)} IOPS",
+        f"p99 {_text.latency(now.lat_p99_ns)}",
+        f"{_text.number(now.ios)} I/Os",
     ]
     if now.errors:
-        parts.append(f"{count(now.errors)} errors")
+        parts.append(f"{_text.number(now.errors)} errors")
     return "  ".join(parts)
 
 
@@ -230,7 +223,7 @@ def describe(drive: Drive, workload: Workload, result: Result) -> dict[str, Any]
                 "bytes": each.bytes,
                 "errors": each.errors,
                 **_figures(each),
-                **_percentiles(_class_histogram(result, each.op, each.size)),
+                **_percentiles(each.histogram),
                 "queue_mean": each.queue_mean,
             }
             for each in totals.members
@@ -266,34 +259,23 @@ def _percentiles(histogram: Histogram) -> dict[str, Any]:
     }
 
 
-def _class_histogram(result: Result, op: str, size: int) -> Histogram:
-    """The latencies of one class in the measured phase, merged from the histograms of the load."""
-    import sated
-
-    merged = sated.Histogram()
-    for row in result.histograms.to_pylist():
-        if row["phase"] == "measured" and row["op"] == op and row["size"] == size:
-            merged.merge(sated.Histogram.from_buckets(row["bucket_low_ns"], row["count"]))
-    return merged
-
-
 def _print(told: dict[str, Any]) -> None:
     pooled, classes = told["pooled"], told["classes"]
-    rows = [(f"{each['op']} {io_size(each['size'])}", each) for each in classes]
+    rows = [(f"{each['op']} {_text.io_size(each['size'])}", each) for each in classes]
     if len(rows) != 1:
         rows.append(("pooled", pooled))
-    unit = time_unit([each["lat_mean_ns"] for _, each in rows])
-    head = ("", "IOPS", "MB/s", f"mean {unit[1]}", "p50", "p99", "p99.9", "p99.99", "max", "n", "outstanding")
+    unit, ns = _text.latency_unit(*(each["lat_mean_ns"] for _, each in rows))
+    head = ("", "IOPS", "MB/s", f"mean {unit}", "p50", "p99", "p99.9", "p99.99", "max", "n", "outstanding")
     print(
         table(
             head,
             [
                 (
                     name,
-                    count(each["iops"]),
-                    number(each["bytes_per_s"] / 1e6),
+                    _text.number(each["iops"]),
+                    _text.fixed(each["bytes_per_s"] / 1e6),
                     *(
-                        latency(each[key], unit)
+                        _text.number(None if each[key] is None else each[key] / ns)
                         for key in (
                             "lat_mean_ns",
                             "lat_p50_ns",
@@ -303,22 +285,25 @@ def _print(told: dict[str, Any]) -> None:
                             "lat_max_ns",
                         )
                     ),
-                    count(each["ios"]),
-                    number(each["queue_mean"], 2),
+                    _text.number(each["ios"]),
+                    _text.fixed(each["queue_mean"], 2),
                 )
                 for name, each in rows
             ],
         )
     )
-    print(f"{number(pooled['duration_s'], 3)} s of I/O, engine {pooled['engine']}; latencies are host-observed", end="")
+    print(
+        f"{_text.fixed(pooled['duration_s'], 3)} s of I/O, engine {pooled['engine']}; latencies are host-observed",
+        end="",
+    )
     print(f"; the drive is 1/{told['scale']} of a real one" if told["scale"] > 1 else "")
     if pooled["errors"]:
-        print(f"{count(pooled['errors'])} I/Os failed")
+        print(f"{_text.number(pooled['errors'])} I/Os failed")
     if told["host_bound"]:
         print("host-bound: fewer I/Os were outstanding than asked for, so the host, not the drive, set the pace")
     if told["verdict"] is not None:
         verdict = told["verdict"]
-        print(verdict["text"] if verdict["reason"] in ("yes", "range", "slope") else f"not steady: {verdict['text']}")
+        print(verdict["text"] if "steady" in verdict["text"] else f"not steady: {verdict['text']}")
     if told["interrupted"]:
         print("stopped before its end")
     if told["note"]:
@@ -352,8 +337,8 @@ def _write_rows(out: Path, result: Result) -> None:
         beside.replace(out)
     except OSError as error:
         beside.unlink(missing_ok=True)
-        say(f"--out {out}: {error.strerror or error}; the result above is complete, its rows are not kept")
-        raise typer.Exit(PARTIAL) from None
+        told = f"--out {out}: {error.strerror or error}; the result above is complete, its rows are not kept"
+        raise Ends(told, PARTIAL) from None
 
 
 def add_to(app: typer.Typer) -> None:

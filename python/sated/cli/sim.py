@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from ._common import Json, command, count, emit, epilog
+from .. import _text
+from ._common import Json, command, emit, epilog
 from .info import Uri
 
 app = typer.Typer(
@@ -80,7 +81,7 @@ def counters(uri: Uri, json: Json = False) -> None:
         emit(told)
         return
     for name, value in told.items():
-        print(f"{name:<20}{count(value):>20}")
+        print(f"{name:<20}{_text.number(value):>20}")
 
 
 app.command("models", short_help="List the models.", epilog=epilog("sated sim models --json"))(command(models))
@@ -88,6 +89,6 @@ app.command("show", short_help="Print a model.", epilog=epilog("sated sim show x
 app.command(
     "create", short_help="Make a drive that keeps its state in a file.", epilog=epilog("sated sim create x210 my.sim")
 )(command(create))
-app.command("counters", short_help="Print what a drive has counted.", epilog=epilog("sated sim counters my.sim"))(
+app.command("counters", short_help="Print what a drive has counted.", epilog=epilog("sated sim counters sim:./my.sim"))(
     command(counters)
 )

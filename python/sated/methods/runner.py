@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import getpass
 import logging
+import math
 import os
 import platform
 import re
@@ -81,14 +82,14 @@ def review(
     dict. `confirm`: the drive's token, as a person typed it; it serves the whole plan. `progress`: called some eight
     times a second.
 
-    Raises ParseError for a plan that has no meaning, UnsafeError without consent, StateError where `out` holds a
-    finished or another run, FileOSError where results cannot be written (what is finished is kept), and what the drive
-    raises.
+    Raises ParseError for a plan that has no meaning or does not fit the drive and where `out` holds a finished or
+    another run, UnsafeError without consent, FileOSError where results cannot be written (what is finished is kept),
+    and what the drive raises.
     """
     chosen = load(plan)
     path = Path(out)
     if path.exists() and not path.is_dir():
-        raise errors.StateError(f"{path} is not a directory: name a new one for the run")
+        raise errors.ParseError(f"{path} is not a directory: name a new one for the run")
     with _reported(path), _opened(drive) as opened:
         _consent(chosen.steps, opened, confirm)
         path.mkdir(parents=True, exist_ok=True)
@@ -98,6 +99,7 @@ def review(
                 manifest = read_manifest(path)
                 _check_same(path, manifest, chosen, seed, opened)
             else:
+                doing.check(opened, chosen.steps)
                 manifest = _new_manifest(path, chosen, seed, opened)
                 (path / "steps").mkdir(exist_ok=True)
                 _files.write_json(path / MANIFEST, manifest)
@@ -107,7 +109,7 @@ def review(
 def resume(out: str | os.PathLike[str], *, confirm: str | None = None, progress: Callback | None = None) -> Run:
     """Goes on with the unfinished run in a directory, opening the drive that run.json names.
 
-    Raises StateError for a finished run or another drive, and what `review` raises.
+    Raises ParseError for a finished run or another drive, and what `review` raises.
     """
     path = Path(out)
     read_manifest(path)
@@ -152,17 +154,40 @@ def _check_empty(path: Path) -> None:
         return
     strangers = sorted(entry.name for entry in path.iterdir() if entry.name not in _OURS)
     if strangers and strangers != ["steps"]:
-        raise errors.StateError(
+        raise errors.ParseError(
             f"{path} holds other files ({', '.join(strangers[:3])}) and no run: name a new directory for the run"
         )
 
 
 def _identity(identity: Identity) -> dict[str, Any]:
     plain = asdict(identity)
-    plain["serial"], plain["token"] = str(identity.serial), str(identity.token)
+    plain |= {name: str(plain[name]) for name in ("serial", "token", "path")}
     plain["features"] = list(identity.features)
     plain["simulated"] = identity.simulated
     return plain
+
+
+def _state_file(uri: str) -> tuple[str, str] | None:
+    """The file in which a simulated drive keeps its state: where it stands in the URI, and its path."""
+    name, *keys = uri.removeprefix("sim:").split(",")
+    if "/" in name or name.endswith(".sim"):
+        return f"sim:{name}", name
+    return next(((key, key.removeprefix("state=")) for key in keys if key.startswith("state=")), None)
+
+
+def _whole_uri(drive: Drive) -> str:
+    """The URI under which the drive is found from any folder, whatever it was opened by."""
+    uri = drive.uri
+    if not drive.identity.simulated:
+        return uri if uri.startswith("serial:") else str(drive.identity.path)
+    found = _state_file(uri)
+    if found is None:
+        return uri
+    part, path = found
+    whole = str(Path(path).resolve())
+    if "," in whole:
+        raise errors.ParseError(f"{whole}: the comma in its path would end it in a URI: keep the state file elsewhere")
+    return uri.replace(part, part.removesuffix(path) + whole, 1)
 
 
 def _model(drive: Drive) -> dict[str, Any]:
@@ -200,7 +225,7 @@ def _new_manifest(path: Path, plan: Plan, seed: int, drive: Drive) -> dict[str, 
         "begun": utc_now(),
         "seed": seed,
         "operator": _operator(),
-        "uri": drive.uri,
+        "uri": _whole_uri(drive),
         "drive": _identity(drive.identity),
         "plan": {
             "name": plan.name,
@@ -231,11 +256,11 @@ def _new_manifest(path: Path, plan: Plan, seed: int, drive: Drive) -> dict[str, 
 def _check_same(path: Path, manifest: dict[str, Any], plan: Plan, seed: int, drive: Drive) -> None:
     recorded = manifest["plan"]
     if recorded["checksum"] != plan.checksum:
-        raise errors.StateError(
+        raise errors.ParseError(
             f"{path} holds a run of another plan ({recorded['name']}, from {recorded['source']}): name a new directory"
         )
     if manifest["seed"] != seed:
-        raise errors.StateError(
+        raise errors.ParseError(
             f"{path} holds a run with seed {manifest['seed']}, not {seed}: name a new directory, or give that seed"
         )
     _check_drive(path, manifest, drive)
@@ -249,13 +274,14 @@ def _check_drive(path: Path, manifest: dict[str, Any], drive: Drive) -> None:
         names.append("path")
     for name in names:
         if recorded[name] != identity[name]:
-            raise errors.StateError(
+            raise errors.ParseError(
                 f"{path} holds a run on another drive: its {name} is {recorded[name]!r}, that of {drive.uri} is "
                 f"{identity[name]!r}: give that drive, or name a new directory"
             )
-    if identity["simulated"] and manifest["uri"] != drive.uri:
-        raise errors.StateError(
-            f"{path} holds a run on {manifest['uri']}, not {drive.uri}: give that drive, or name a new directory"
+    if identity["simulated"] and manifest["uri"] != _whole_uri(drive):
+        raise errors.ParseError(
+            f"{path} holds a run on {manifest['uri']}, not {_whole_uri(drive)}: give that drive, or name a new "
+            f"directory"
         )
 
 
@@ -272,7 +298,7 @@ class _Runner:
         self.progress = progress
         self.steps: list[dict[str, Any]] = manifest["plan"]["steps"]
         if checksum(self.steps) != manifest["plan"]["checksum"]:
-            raise errors.StateError(f"{path}/{MANIFEST}: the steps were changed since the run began: begin a new run")
+            raise errors.ParseError(f"{path}/{MANIFEST}: the steps were changed since the run began: begin a new run")
         self.simulated = drive.identity.simulated
         self.journal = Journal(path)
         self.time = _Time(self.steps, drive)
@@ -281,7 +307,7 @@ class _Runner:
     def run(self) -> Run:
         try:
             if any(entry["event"] == "complete" for entry in self.journal.entries):
-                raise errors.StateError(f"{self.path} holds a finished run: name a new directory for another one")
+                raise errors.ParseError(f"{self.path} holds a finished run: name a new directory for another one")
             self._begin()
             done = finished(self.journal.entries)
             for step in self.steps:
@@ -329,7 +355,7 @@ class _Runner:
             if file.exists() and _files.checksum(file) == wanted:
                 break
         else:
-            raise errors.StateError(
+            raise errors.ParseError(
                 f"{self.path}: neither {STATE} nor {STATE_BEFORE} is the state that the journal names "
                 f"({str(wanted)[:12]}...): restore the file, or begin a new run"
             )
@@ -338,10 +364,18 @@ class _Runner:
             _files.rename(file, self.path / STATE)
         self.drive.sim.restore(self.path / STATE)
         note = f"{self._where()}; the simulated drive is as it was at the end of the last finished step"
-        name, *keys = self.drive.uri.removeprefix("sim:").split(",")
-        if "/" in name or name.endswith(".sim") or any(key.startswith("state=") for key in keys):
-            note += ", and so will its state file be: what an interrupted step did to it is undone"
+        if self._save_state_file():
+            note += ", and so is its state file: what an interrupted step did to it is undone"
         return note
+
+    def _save_state_file(self) -> bool:
+        """A drive with a state file of its own would save it when it is closed only, which a killed process never does.
+        Return: whether it has one."""
+        found = _state_file(self.drive.uri) if self.simulated else None
+        if found is None:
+            return False
+        self.drive.sim.save(found[1])
+        return True
 
     def _set_again(self) -> str:
         """An LBA limit of a real drive is kept by the handle only: the last one is set again."""
@@ -381,8 +415,19 @@ class _Runner:
             if told is error:
                 raise
             raise told from error
+        if step["kind"] == "capacity":
+            self._note_setting(
+                "accessible_bytes", was=self.manifest["drive"]["capacity_bytes"], set=result["accessible_bytes"]
+            )
         self.journal.append("finished", step=name, drive_s=self.drive.now_s(), result=result, **state)
+        self._save_state_file()
         self.time.end(step, result)
+
+    def _note_setting(self, name: str, **values: Any) -> None:
+        """What the run has changed about the drive, at once, so that it is known even if it never comes to its end."""
+        settings = self.manifest.get("settings", {})
+        self.manifest["settings"] = {**settings, name: {**settings.get(name, {}), **values}}
+        _files.write_json(self.path / MANIFEST, self.manifest)
 
     def _record(self, event: str, **fields: Any) -> None:
         """A line about a step that did not end; the step is done again even where it cannot be written."""
@@ -393,12 +438,12 @@ class _Runner:
         """Merges the tables, sets the drive back and closes the record."""
         self._tell(self.steps[-1], doing.Now(phase="tables"))
         store.merge_tables(self.path, [step["id"] for step in self.steps if "workload" in step])
-        settings: dict[str, Any] = {}
         if any(step["kind"] == "capacity" for step in self.steps):
             was = self.manifest["drive"]["capacity_bytes"]
             self.drive.set_capacity(bytes=was, confirm=self.confirm)
-            settings["accessible_bytes"] = {"restored": was}
-        self.manifest |= {"ended": utc_now(), "drive_after": _identity(self.drive.identity), "settings": settings}
+            self._note_setting("accessible_bytes", restored=was)
+            self._save_state_file()
+        self.manifest |= {"ended": utc_now(), "drive_after": _identity(self.drive.identity)}
         _files.write_json(self.path / MANIFEST, self.manifest)
         self.journal.append("complete", drive_s=self.drive.now_s())
 
@@ -441,10 +486,10 @@ class _Time:
         if "workload" not in step:
             return 0.0 if self.simulated else float(step.get("seconds", 0.0))
         settle = _SETTLE_S if step.get("settle") else 0.0
-        if "seconds" in step:
+        if "seconds" in step and "times" not in step:
             return float(step["seconds"]) + settle
         volume = float(step.get("bytes", 0)) or step.get("times", 1.0) * self.reported_bytes * (step["setting"] or 1.0)
-        return volume / self.fill_bytes_per_s + settle
+        return min(float(step.get("seconds", math.inf)), volume / self.fill_bytes_per_s) + settle
 
     def pass_over(self, step: dict[str, Any], result: dict[str, Any]) -> None:
         self.left.remove(step)

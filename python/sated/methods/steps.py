@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,8 @@ import pyarrow.compute as pc
 import sated
 from sated import errors, steady
 from sated._drive import Drive
-from sated._load import Job, Result
-from sated.methods import criteria
+from sated._load import Job, Result, Total
 from sated.methods.plan import seed_of
-from sated.results.run import RANGE_ONLY
 from sated.results.store import StepWriter
 
 _POLL_S = 0.12
@@ -93,6 +91,32 @@ class _Sink:
             self._last = counted
 
 
+def check(drive: Drive, steps: Iterable[dict[str, Any]]) -> None:
+    """Whether each load of a plan fits the drive, with the LBA limit that it will have by then. @raises ParseError."""
+    identity = drive.identity
+    accessible, block = identity.capacity_bytes, identity.logical_block_bytes or 512
+    for step in steps:
+        if step["kind"] == "capacity":
+            accessible = int(step["fraction"] * identity.native_capacity_bytes)
+        if "workload" not in step:
+            continue
+        workload = sated.Workload(**step["workload"])
+        asked = workload._c()
+        offset, length = int(asked.offset_bytes), int(asked.length_bytes)
+        end = offset + length if length else accessible
+        for name, value in (*(("size", size) for size in workload.size_bytes), ("offset", offset), ("length", length)):
+            if value % block:
+                raise errors.ParseError(
+                    f"step {step['id']}: {name} = {value} is not a multiple of the drive's logical block of {block} "
+                    f"bytes"
+                )
+        if end > accessible or offset + max(workload.size_bytes) > end:
+            raise errors.ParseError(
+                f"step {step['id']}: bytes {offset} to {max(end, offset + max(workload.size_bytes))} do not fit the "
+                f"{accessible} bytes that can be addressed then: choose a smaller offset, length or size"
+            )
+
+
 def perform(context: Context, step: dict[str, Any]) -> dict[str, Any]:
     """Does a step and returns what the journal records of it. @raises whatever the drive or our own files do."""
     return _DOERS[step["kind"]](context, step)
@@ -101,7 +125,7 @@ def perform(context: Context, step: dict[str, Any]) -> dict[str, Any]:
 def _purge(context: Context, step: dict[str, Any]) -> dict[str, Any]:
     context.tell(Now(phase="purge"))
     try:
-        result = context.drive.purge(step["method"], confirm=context.confirm)
+        result = context.drive.purge(method=step["method"], confirm=context.confirm)
     except errors.UnsupportedError as error:
         if not step["optional"]:
             raise
@@ -115,15 +139,9 @@ def _capacity(context: Context, step: dict[str, Any]) -> dict[str, Any]:
 
 
 def set_capacity(drive: Drive, fraction: float, confirm: str | None) -> dict[str, Any]:
-    """Sets the LBA limit; `label` is what it may be called where it is less than everything."""
-    drive.set_capacity(fraction=fraction, confirm=confirm)
-    now = drive.provisioning()
-    label = ""
-    if now.accessible_bytes < now.native_bytes:
-        label = f"{100 * now.accessible_bytes / now.native_bytes:.4g} % of the LBAs"
-        if not now.purged_beyond:
-            label += f": {RANGE_ONLY}"
-    return {**asdict(now), "label": label}
+    """Sets the LBA limit; `label` is what it may be called."""
+    now = drive.set_capacity(fraction=fraction, confirm=confirm)
+    return {**asdict(now), "label": now.label}
 
 
 def _idle(context: Context, step: dict[str, Any]) -> dict[str, Any]:
@@ -178,18 +196,10 @@ def _load(context: Context, step: dict[str, Any]) -> dict[str, Any]:
         _keep(writer, sink)
         raise
     result = job.result()
-    summary = _figures(writer, step, result)
+    summary = _figures(writer, step, result, _note(step, result, limit))
     summary["seed"] = seed
     if "judge" in step:
-        verdict = criteria.judge(
-            writer.table("intervals"),
-            rule=step["judge"],
-            capacity_bytes=float(capacity),
-            writes=workload.writes,
-            round_every=step["round_every"],
-        )
-        if "until" in step and not verdict["steady"] and len(verdict["rounds"]) >= steady.MAX_ROUNDS:
-            verdict = criteria.not_reached(verdict)
+        verdict = _judged(step, result, float(capacity))
         summary["verdict"] = verdict
         writer.event("verdict", **verdict)
     if settle is not None:
@@ -203,8 +213,8 @@ def _load(context: Context, step: dict[str, Any]) -> dict[str, Any]:
 def _now(job: Job, sink: _Sink, seconds: float | None, limit: int | None) -> Now:
     progress = job.progress
     of_s = seconds
-    if of_s is None and limit and progress.bytes:
-        of_s = progress.t_s * max(1.0, limit / progress.bytes)
+    if limit and progress.bytes:
+        of_s = min(seconds or math.inf, progress.t_s * max(1.0, limit / progress.bytes))
     return Now(
         phase=progress.phase,
         t_s=progress.t_s,
@@ -233,7 +243,7 @@ def _keep(writer: StepWriter, sink: _Sink) -> None:
     writer.abandon()
 
 
-def _figures(writer: StepWriter, step: dict[str, Any], result: Result) -> dict[str, Any]:
+def _figures(writer: StepWriter, step: dict[str, Any], result: Result, note: str) -> dict[str, Any]:
     """What summaries show of a load's measured phase, as plain data; None where something is not known."""
     totals = result.totals
     histogram = result.histogram()
@@ -254,10 +264,10 @@ def _figures(writer: StepWriter, step: dict[str, Any], result: Result) -> dict[s
         "engine": totals.engine,
         "batch_mean": totals.batch_mean,
         "batch_max": totals.batch_max,
-        "classes": [asdict(total) for total in totals],
+        "classes": [_plain(total) for total in totals],
         "settled": result.settled,
         "host_bound": result.host_bound,
-        "note": _note(step, result),
+        "note": note,
     }
     for name, percent in _PERCENTILES.items():
         # As in the rows: a percentile needs at least one value beyond it.
@@ -273,8 +283,28 @@ def _figures(writer: StepWriter, step: dict[str, Any], result: Result) -> dict[s
     return figures
 
 
-def _note(step: dict[str, Any], result: Result) -> str:
+def _judged(step: dict[str, Any], result: Result, capacity_bytes: float) -> dict[str, Any]:
+    """The verdict over a load's own rounds, as plain data: steady, rule, text, reason, range, slope, mean, window, and
+    the rounds themselves as [t_s, iops, bytes_written]."""
+    writes = "write" in result.workload.shares
+    rounds = steady.Rounds(step["judge"], capacity_bytes, writes, step["round_every"])
+    for minute in result.minutes:
+        rounds.add(minute)
+    own = result.verdict if step.get("until") == step["judge"] else None
+    listed = [[minute.t_s, minute.iops, minute.bytes_written] for minute in rounds.rounds]
+    return {**asdict(own or rounds.verdict()), "rule": step["judge"], "rounds": listed}
+
+
+def _plain(total: Total) -> dict[str, Any]:
+    """A total as plain data; its histogram is in the tables."""
+    return {each.name: getattr(total, each.name) for each in fields(total) if each.name != "histogram"}
+
+
+def _note(step: dict[str, Any], result: Result, limit: int | None) -> str:
     notes = [result.note] if result.note else []
+    if step["kind"] == "fill" and limit and result.totals.bytes < limit:
+        share = 100 * result.totals.bytes / limit
+        notes.append(f"ended after {step['seconds']:g} s with {share:.3g} % of what was to be written")
     if result.settled is False:
         notes.append(f"not settled within {step['settle']['at_most']:g} s")
     if result.totals.errors:

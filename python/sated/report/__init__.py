@@ -6,8 +6,9 @@ import functools
 import json
 import os
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
+from sated import errors
 from sated.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -28,15 +29,11 @@ def write(run: Run, path: str | os.PathLike[str] | None = None) -> Path:
 
     target = run.path / "report.html" if path is None else Path(path)
     data = render(run).encode("utf-8")
-
-    def fill(file: IO[bytes]) -> None:
-        file.write(data)
-
     try:
-        _files.write(target, fill)
+        _files.write_bytes(target, data)
     except OSError as error:
-        raise _files.file_error(
-            error.errno or 0, f"{target}: {error.strerror}: name another file for the report with --out"
+        raise errors.file_error(
+            error, f"{target}: {error.strerror}: name another file for the report with --out"
         ) from error
     return target
 
@@ -51,15 +48,14 @@ def render(run: Run) -> str:
         raise UnsupportedError(
             f"a report needs {error.name}, which is not installed: pip install 'sated[report]'"
         ) from error
-    from sated import charts
-    from sated.charts import theme
+    from sated import _text, charts
     from sated.report import content
 
     figures, missing = charts.figures(run)
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters.update(number=theme.number, latency=theme.latency, capacity=theme.capacity)
+    environment.filters.update(number=_text.number, latency=_text.latency, capacity=_text.capacity)
     template = environment.from_string((_HERE / "report.html.j2").read_text(encoding="utf-8"))
     return template.render(
         **content.of(run, figures, missing),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from sated.charts import theme
+from sated import _text
 
 if TYPE_CHECKING:
     from sated.charts.marks import Figure
@@ -16,12 +17,6 @@ if TYPE_CHECKING:
 _RULES = {
     "pts": "five rounds: the range at most 20 % of their mean, and the slope over them at most 10 % (as in SNIA's PTS)",
     "range-20": "five rounds: the range at most 20 % of their mean",
-}
-_QUANTITIES = {
-    "write_4k_iops": "4 KiB random write at 256 outstanding",
-    "read_4k_iops": "4 KiB random read at 256 outstanding",
-    "write_4k_power_w": "power, last 300 s of 4 KiB random write",
-    "write_4k_iops_per_w": "IOPS per watt, last 300 s of 4 KiB random write",
 }
 _PURPOSES = {
     "precondition": "Preconditioning",
@@ -81,18 +76,6 @@ def _utc(text: str | None) -> str:
     return "" if not text else f"{text[:10]} {text[11:16]} UTC"
 
 
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f} %"
-
-
-def _signed_percent(value: float | None) -> str:
-    if value is None:
-        return "–"
-    text = f"{abs(100 * value):.1f}"
-    sign = "" if float(text) == 0 else "+" if value > 0 else "−"
-    return f"{sign}{text} %"
-
-
 def _verdicts(steps: Iterable[Step]) -> list[dict[str, Any]]:
     """One entry for each step that the plan wants judged, ended or not."""
     found = []
@@ -107,16 +90,16 @@ def _verdicts(steps: Iterable[Step]) -> list[dict[str, Any]]:
         found.append(
             {
                 "step": step.id,
-                "setting": theme.setting(step.cell.get("setting")),
+                "setting": _text.setting(step.cell.get("setting")),
                 "state": {True: "steady", False: "not-steady", None: "open"}[steady],
                 "word": {True: "steady", False: "not steady", None: "no verdict"}[steady],
                 "rule": rule or verdict.get("rule"),
                 "text": verdict.get("text") or _why_open(step),
                 "rounds": len(verdict.get("rounds") or ()) if verdict else None,
                 "window": window if known else None,
-                "mean": theme.number(mean) if known else "–",
-                "range": _percent(verdict.get("range")) if known else "–",
-                "slope": _signed_percent(verdict.get("slope")) if known else "–",
+                "mean": _text.number(mean) if known else "–",
+                "range": _text.percent(verdict.get("range")) if known else "–",
+                "slope": _text.percent(verdict.get("slope"), sign=True) if known else "–",
             }
         )
     return found
@@ -144,9 +127,9 @@ def _headline(summary: Mapping[str, Any], verdicts: list[dict[str, Any]]) -> str
         return "Steady"
     if summary["steady"] is False:
         steady = of_them["steady"]
-        return "Not steady" if not steady else f"Not steady at {theme.listed(of_them['not steady'])}"
+        return "Not steady" if not steady else f"Not steady at {_text.listed(of_them['not steady'])}"
     steady = of_them["steady"]
-    return f"Steady at {theme.listed(steady)}; no verdict on the rest" if steady else "No verdict yet"
+    return f"Steady at {_text.listed(steady)}; no verdict on the rest" if steady else "No verdict yet"
 
 
 def _unfinished(run: Run, steps: list[Step]) -> dict[str, Any] | None:
@@ -168,23 +151,16 @@ def _published(row: Mapping[str, Any]) -> dict[str, Any]:
     else:
         tolerance = f"± {100 * row['tolerance']:g} %"
     return {
-        "quantity": _QUANTITIES.get(row["quantity"], row["quantity"]),
-        "setting": theme.setting(row["setting"]),
+        "quantity": _text.QUANTITIES.get(row["quantity"], row["quantity"]),
+        "setting": _text.setting(row["setting"]),
         "unit": row["unit"],
-        "published": theme.number(row["published"]),
-        "measured": theme.number(row["measured"]),
-        "difference": _signed_percent(row["difference"]),
+        "published": _text.number(row["published"]),
+        "measured": _text.number(row["measured"]),
+        "difference": _text.percent(row["difference"], sign=True),
         "tolerance": tolerance,
         "within": bool(row["within"]),
         "source": row["source"],
     }
-
-
-def _workload(cell: Mapping[str, Any], step: Step | None) -> str:
-    share = cell["read"]
-    direction = "read" if share >= 1 else "write" if share <= 0 else f"{100 * share:.4g} % read"
-    access = "sequential" if step is not None and step.cell.get("sequential") else "random"
-    return f"{theme.io_size(cell['size'])} {access} {direction}"
 
 
 def _cell_groups(cells: Iterable[Mapping[str, Any]], steps: Iterable[Step]) -> list[dict[str, Any]]:
@@ -195,30 +171,46 @@ def _cell_groups(cells: Iterable[Mapping[str, Any]], steps: Iterable[Step]) -> l
         step = by_id.get(cell["step"])
         ios = step.result.get("ios") if step is not None else None
         of = f" of {ios:,}" if ios else ""
+        about = step.cell if step is not None else {}
         row = {
             "step": cell["step"],
-            "workload": _workload(cell, step),
+            "workload": _text.workload(
+                cell["size"],
+                sequential=bool(about.get("sequential")),
+                read=cell["read"],
+                trim=about.get("trim", 0.0),
+            ),
             "outstanding": f"{cell['threads']} × {cell['depth']}",
-            "iops": theme.number(cell["iops"]),
-            "iops_read": theme.number(cell["iops_read"]),
-            "iops_write": theme.number(cell["iops_write"]),
-            "mb_per_s": theme.number(None if cell["bytes_per_s"] is None else cell["bytes_per_s"] / 1e6),
-            "mean": theme.latency(cell["lat_mean_ns"]),
-            "p99": theme.latency(cell["lat_p99_ns"]),
-            "max": f"{theme.latency(cell['lat_max_ns'])}{of}",
-            "queue": theme.number(cell["queue_mean"]),
-            "power": theme.number(cell["power_w"]),
-            "iops_per_w": theme.number(cell["iops_per_w"]),
-            "write_amplification": theme.number(cell["write_amplification"]),
+            "iops": _text.number(cell["iops"]),
+            "iops_read": _text.number(cell["iops_read"]),
+            "iops_write": _text.number(cell["iops_write"]),
+            "mb_per_s": _text.number(None if cell["bytes_per_s"] is None else cell["bytes_per_s"] / 1e6),
+            "mean": _text.latency(cell["lat_mean_ns"]),
+            "p99": _text.latency(cell["lat_p99_ns"]),
+            "max": f"{_text.latency(cell['lat_max_ns'])}{of}",
+            "queue": _text.number(cell["queue_mean"]),
+            "power": _text.number(cell["power_w"]),
+            "iops_per_w": _text.number(cell["iops_per_w"]),
+            "write_amplification": _text.number(cell["write_amplification"]),
             "note": cell["note"],
         }
-        groups.setdefault((cell["purpose"], cell["setting"]), []).append(row)
+        group = groups.setdefault((cell["purpose"], cell["setting"]), [])
+        last = step.result.get("last_300_s") if step is not None else None
+        if last is None or math.isclose(last["iops"] or 0.0, cell["iops"] or 0.0, rel_tol=1e-6):
+            group.append(row)
+            continue
+        # Of preconditioning, power is that of the end only: it stands with the other figures of the same seconds.
+        names = ("iops", "power", "iops_per_w", "write_amplification")
+        ends = {name: _text.number(last[name if name != "power" else "power_w"]) for name in names}
+        nothing = dict.fromkeys(row, "")
+        group.append({**row, "power": "", "iops_per_w": ""})
+        group.append({**nothing, "step": row["step"], "workload": "its last 300 s", **ends})
     named = []
     for (purpose, setting), rows in groups.items():
-        notes = {row["note"] for row in rows}
+        notes = {row["note"] for row in rows if row["outstanding"]}
         # What was noted of all of them stands once, above them.
         shared = notes.pop() if len(notes) == 1 else ""
-        name = f"{_PURPOSES.get(purpose, purpose)}, {theme.setting(setting)}"
+        name = f"{_PURPOSES.get(purpose, purpose)}, {_text.setting(setting)}"
         own = [{**row, "note": ""} for row in rows] if shared else rows
         named.append({"name": name, "note": shared, "rows": own})
     return named
@@ -242,8 +234,8 @@ def _environment(run: Run, drive: Mapping[str, Any]) -> list[tuple[str, list[tup
         value = drive.get(key)
         if not value:
             return ""
-        exact = f"{theme.capacity(value)} ({value:,} bytes)"
-        return f"{exact}; stands for {theme.capacity(value * scale)}" if scale > 1 else exact
+        exact = f"{_text.capacity(value)} ({value:,} bytes)"
+        return f"{exact}; stands for {_text.capacity(value * scale)}" if scale > 1 else exact
 
     rotation = drive.get("rotation_rpm")
     identity = [
@@ -305,11 +297,11 @@ def _provisioning(drive: Mapping[str, Any], steps: Iterable[Step]) -> list[dict[
             continue
         rows.append(
             {
-                "setting": theme.setting(step.cell.get("setting")),
-                "accessible": theme.capacity(result["accessible_bytes"]),
-                "of_user": _percent(result.get("op_of_user")),
-                "of_raw": _percent(result.get("op_of_raw")),
-                "removed": _percent(result.get("lba_removed")),
+                "setting": _text.setting(step.cell.get("setting")),
+                "accessible": _text.capacity(result["accessible_bytes"]),
+                "of_user": _text.percent(result.get("op_of_user")),
+                "of_raw": _text.percent(result.get("op_of_raw")),
+                "removed": _text.percent(result.get("lba_removed")),
                 "label": str(result.get("label") or "all LBAs"),
             }
         )
@@ -318,10 +310,10 @@ def _provisioning(drive: Mapping[str, Any], steps: Iterable[Step]) -> list[dict[
         rows.append(
             {
                 "setting": "as found",
-                "accessible": theme.capacity(user),
-                "of_user": _percent((raw - user) / user),
-                "of_raw": _percent((raw - user) / raw),
-                "removed": _percent(1 - user / drive["native_capacity_bytes"]),
+                "accessible": _text.capacity(user),
+                "of_user": _text.percent((raw - user) / user),
+                "of_raw": _text.percent((raw - user) / raw),
+                "removed": _text.percent(1 - user / drive["native_capacity_bytes"]),
                 "label": "no limit set by this run",
             }
         )
@@ -334,15 +326,14 @@ def _notes(drive: Mapping[str, Any], steps: Iterable[Step]) -> list[tuple[str, s
     if drive.get("note"):
         texts[str(drive["note"])] = ["drive"]
     for step in steps:
-        label = step.result.get("label")
-        for text in (step.result.get("note"), label if label and ":" in str(label) else None):
+        for text in (step.result.get("note"), step.range_only):
             if text:
                 texts.setdefault(str(text), []).append(step.id)
     engines = dict.fromkeys(str(step.result["engine"]) for step in steps if step.result.get("engine"))
     if engines:
-        texts[f"I/O engine: {theme.listed(engines)}"] = ["all loads"]
+        texts[f"I/O engine: {_text.listed(engines)}"] = ["all loads"]
     return [
-        (text, theme.listed(where) if len(where) <= 4 else f"{where[0]} and {len(where) - 1} more")
+        (text, _text.listed(where) if len(where) <= 4 else f"{where[0]} and {len(where) - 1} more")
         for text, where in texts.items()
     ]
 

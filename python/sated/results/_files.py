@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from sated import errors
-from sated._ffi import lib
 
 
 def open_for_writing(path: Path) -> IO[bytes]:
@@ -54,11 +53,16 @@ def write(path: Path, fill: Callable[[IO[bytes]], None]) -> None:
 def write_json(path: Path, value: Any) -> None:
     """Writes a JSON document whole. @raises OSError, and ValueError for a number that is not finite."""
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    write(path, lambda file: _write_all(file, text.encode()))
+    write_bytes(path, text.encode())
 
 
-def _write_all(file: IO[bytes], data: bytes) -> None:
-    file.write(data)
+def write_bytes(path: Path, data: bytes) -> None:
+    """Writes a file whole. @raises OSError."""
+
+    def fill(file: IO[bytes]) -> None:
+        file.write(data)
+
+    write(path, fill)
 
 
 def checksum(path: Path) -> str:
@@ -80,12 +84,7 @@ def explain(error: OSError, run: Path) -> errors.SatedError:
         remedy = f"allow writing there, then run: sated resume {run}"
     else:
         remedy = f"every finished step is kept; when it can be written again, run: sated resume {run}"
-    return file_error(number, f"{where}: {os.strerror(number)}: {remedy}")
-
-
-def file_error(number: int, text: str) -> errors.SatedError:
-    """An errno that befell one of our own files, as the library's error."""
-    return errors._build(-number, errors.Detail(layer=lib.SATED_LAYER_FILE), text)
+    return errors.file_error(error, f"{where}: {os.strerror(number)}: {remedy}")
 
 
 class Lock:
@@ -100,8 +99,8 @@ class Lock:
         except OSError as error:
             holder = os.pread(self._fd, 32, 0).decode("ascii", "replace").strip() or "unknown"
             os.close(self._fd)
-            raise file_error(
-                error.errno or errno.EAGAIN,
+            raise errors.file_error(
+                error,
                 f"{directory}: another process works on this run (pid {holder}): wait for it or stop it first",
             ) from None
         try:

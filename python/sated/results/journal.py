@@ -25,7 +25,7 @@ def utc_now() -> str:
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """All whole lines; a torn last one is left out. @raises StateError for a line that is damaged further up."""
+    """All whole lines; a torn last one is left out. @raises ParseError for a line that is damaged further up."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
@@ -35,11 +35,11 @@ def read(path: Path) -> list[dict[str, Any]]:
         try:
             entry = json.loads(line)
         except ValueError:
-            raise errors.StateError(
-                f"{path}:{number}: not a line of a journal: restore the file or begin a new run"
-            ) from None
+            entry = None
+        if not isinstance(entry, dict) or not isinstance(entry.get("event"), str):
+            raise errors.ParseError(f"{path}:{number}: not a line of a journal: restore the file or begin a new run")
         if entry.get("schema", SCHEMA) > SCHEMA:
-            raise errors.StateError(
+            raise errors.ParseError(
                 f"{path}:{number}: journal schema {entry['schema']} is newer than {SCHEMA}: use a newer sated"
             )
         entries.append(entry)

@@ -70,7 +70,10 @@ def query(sql: str, *, runs: str | PathLike[str] | Iterable[str | PathLike[str]]
             _view(connection, name, directories)
         connection.execute(_SECONDS)
         try:
-            table: pa.Table = connection.sql(sql).to_arrow_table()
+            found = connection.sql(sql)
+            if found is None:
+                raise errors.ParseError(f"query {sql!r} gives no rows back: ask for some, as with select")
+            table: pa.Table = found.to_arrow_table()
         except duckdb.Error as error:
             raise errors.ParseError(f"query refused: {error}") from None
         return table

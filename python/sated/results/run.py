@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sated import errors
+from sated._histogram import Histogram
 from sated.results import journal, store
 
 if TYPE_CHECKING:
     from os import PathLike
 
 MANIFEST = "run.json"
-RANGE_ONLY = "address range only, not over-provisioning"
-"""What an LBA limit is called on a drive that holds data beyond it."""
 SCHEMA = 1
 # What a published figure is compared with, by its table's name: where it stands and what it is.
 _AT_OUTSTANDING = 256
@@ -60,22 +60,28 @@ class Step:
     verdict: dict[str, Any] | None
     result: dict[str, Any]
 
+    @property
+    def range_only(self) -> str:
+        """What the LBA limit that it set may be called where that is no over-provisioning; else nothing."""
+        limited = self.kind == "capacity" and self.result.get("lba_removed") and not self.result["purged_beyond"]
+        return str(self.result["label"]) if limited else ""
+
 
 def read_manifest(path: Path) -> dict[str, Any]:
-    """run.json. @raises FileOSError where there is none, StateError for a newer or damaged one."""
+    """run.json. @raises FileOSError where there is none, ParseError for a newer or damaged one."""
     file = path / MANIFEST
     try:
-        manifest: dict[str, Any] = json.loads(file.read_bytes())
+        manifest: Any = json.loads(file.read_bytes())
     except OSError as error:
-        from sated.results import _files
-
-        raise _files.file_error(
-            error.errno or 0, f"{file}: {error.strerror}: name the directory of a run, such as runs/x210"
+        raise errors.file_error(
+            error, f"{file}: {error.strerror}: name the directory of a run, such as runs/x210"
         ) from None
     except ValueError:
-        raise errors.StateError(f"{file}: not a manifest of a run: restore the file or begin a new run") from None
+        manifest = None
+    if not isinstance(manifest, dict) or not isinstance(manifest.get("plan"), dict):
+        raise errors.ParseError(f"{file}: not a manifest of a run: restore the file or begin a new run")
     if manifest.get("schema", 0) > SCHEMA:
-        raise errors.StateError(
+        raise errors.ParseError(
             f"{file}: run schema {manifest['schema']} is newer than {SCHEMA}: use the sated that wrote it "
             f"({manifest.get('versions', {}).get('sated', 'unknown')}) or a later one"
         )
@@ -86,7 +92,7 @@ class Run:
     """A run directory: what was planned, what has been measured, and how it compares."""
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        """@param path of the directory. @raises FileOSError or StateError where it holds no run."""
+        """@param path of the directory. @raises FileOSError or ParseError where it holds no run."""
         self.path = Path(path)
         self.manifest = read_manifest(self.path)
         self._entries = journal.read(self.path / journal.NAME)
@@ -155,6 +161,11 @@ class Run:
         parts = [store.read_step(self.path / "steps" / each.id, name) for each in self.steps if each.state != "waiting"]
         return pa.concat_tables([store.schema(name).empty_table(), *parts])
 
+    def histogram(self, step: str | Step, op: str | None = None) -> Histogram:
+        """The latencies of a step's measured phase, over all drives, sizes and times: of one operation, or of all."""
+        rows = _of_op(self.table("histograms", step), op)
+        return merged(rows, _of_op(self.table("intervals", step), op))
+
     def summary(self) -> dict[str, Any]:
         """Verdicts, cells and the comparison with published figures, as plain data; reads the journal only.
 
@@ -201,11 +212,7 @@ class Run:
     @staticmethod
     def _labels(steps: list[Step]) -> dict[Any, str]:
         """The settings whose limit is no over-provisioning, with what it is."""
-        return {
-            step.cell.get("setting"): RANGE_ONLY
-            for step in steps
-            if step.kind == "capacity" and RANGE_ONLY in step.result.get("label", "")
-        }
+        return {step.cell.get("setting"): step.range_only for step in steps if step.range_only}
 
     def chart(self, name: str) -> Any:
         """A chart of this run, by name. @raises UnsupportedError without the extra `report`."""
@@ -234,6 +241,24 @@ class Run:
         title = f"<p><b>{escape(self.name)}</b>: {escape(str(self.manifest['plan']['name']))}</p>"
         head = "<tr><th>step</th><th>state</th><th>IOPS</th><th>verdict</th></tr>"
         return f"{title}<table>{head}{rows}</table>"
+
+
+def _of_op(table: pa.Table, op: str | None) -> pa.Table:
+    """The rows of the measured phase, of one operation or of all."""
+    found = table.filter(pc.equal(table["phase"], "measured"))
+    return found if op is None else found.filter(pc.equal(found["op"], op))
+
+
+def merged(histograms: pa.Table, intervals: pa.Table) -> Histogram:
+    """Rows of a histogram table as one histogram, with the minimum and maximum that the intervals of the same time and
+    operations know exactly. @param intervals must be those of just these I/Os."""
+    whole = Histogram()
+    for low, count in zip(histograms["bucket_low_ns"], histograms["count"], strict=True):
+        whole.merge(Histogram.from_buckets(low.values.to_numpy(), count.values.to_numpy()))
+    bounds = pc.min(intervals["lat_min_ns"]).as_py(), pc.max(intervals["lat_max_ns"]).as_py()
+    if not whole.count or None in bounds:
+        return whole
+    return Histogram.from_buckets(*whole.buckets(), minimum=int(bounds[0]), maximum=int(bounds[1]))
 
 
 def _short(value: float | None) -> str:

@@ -115,7 +115,7 @@ class StepWriter:
             table = _keyed(self._batches[name], name, self._run, self._step)
             _write_parquet(self.directory / f"{name}.parquet", table)
         lines = "".join(json.dumps(event, ensure_ascii=False, allow_nan=False) + "\n" for event in self._events)
-        _files.write(self.directory / "events.jsonl", lambda file: _put(file, lines.encode()))
+        _files.write_bytes(self.directory / "events.jsonl", lines.encode())
         self._close()
         (self.directory / LIVE).unlink()
         _files.sync_directory(self.directory)
@@ -135,10 +135,6 @@ class StepWriter:
             live, self._live = self._live, None
             with contextlib.suppress(OSError):
                 live.close()
-
-
-def _put(file: IO[bytes], data: bytes) -> None:
-    file.write(data)
 
 
 def read_live(path: Path) -> pa.Table:
@@ -184,7 +180,7 @@ def _merge(file: IO[bytes], *, run: Path, ids: Sequence[str], name: str) -> None
     with pq.ParquetWriter(file, schema(name), **options) as writer:
         for step in ids:
             if not (run / "steps" / step / f"{name}.parquet").exists():
-                raise errors.StateError(
+                raise errors.ParseError(
                     f"{run}: step {step} is finished by the journal, but its {name}.parquet is missing: restore it, or "
                     f"begin a new run"
                 )
