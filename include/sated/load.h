@@ -59,7 +59,7 @@ struct sated_load_options {
 /* A row per interval, drive and class (operation x size). Nothing pooled. */
 struct sated_row {
     int64_t t_ns;        /* reported time since the start of the load at which the interval ends */
-    int64_t duration_ns; /* the drive's own time that the interval took */
+    int64_t duration_ns; /* the drive's own time that the interval took; after the stop it may be 0 */
     uint64_t ios;
     uint64_t bytes;
     uint64_t errors;
@@ -142,13 +142,14 @@ enum sated_answer {
     SATED_END = 2,
 };
 
-/* Sets the defaults named above, and no limit. */
+/* Sets the defaults named above, and no limit. @param opt filled whole. Thread: any. */
 void sated_load_options_init(struct sated_load_options *opt);
 
 /* Starts a load. @param out receives it, NULL on failure; @param drives n of them (1 to 64), all simulated or none,
  * which must stay open until the load is freed; @param w what to do; @param opt NULL for the defaults.
  * Return: 0; SATED_UNSAFE where it writes or trims and a drive is not permitted; SATED_PARSE for an option, size or
- * alignment the drive cannot take; SATED_STATE for a drive with a load on it; an errno of the drive. */
+ * alignment the drive cannot take; SATED_STATE for a drive with a load on it; an errno of the drive. Thread: the
+ * handles'. Owner: the caller frees. */
 int sated_load_start(struct sated_load **out, struct sated_drive *const *drives, size_t n,
                      const struct sated_workload *w, const struct sated_load_options *opt);
 
@@ -160,7 +161,8 @@ int sated_load_start(struct sated_load **out, struct sated_drive *const *drives,
  * a time. */
 int sated_load_wait(struct sated_load *l, int64_t timeout_ns);
 
-/* Take what is finished, in order. @param out cap of them. Return: how many were taken, 0 if none waits. Thread: any. */
+/* Take what is finished, in order. @param out cap of them. Return: how many were taken, 0 if none waits.
+ * Thread: any. */
 int sated_load_take_rows(struct sated_load *l, struct sated_row *out, size_t cap);
 int sated_load_take_environment(struct sated_load *l, struct sated_environment *out, size_t cap);
 
@@ -177,27 +179,27 @@ void sated_load_get_progress(struct sated_load *l, struct sated_progress *out);
  * is left to decide; SATED_STATE if that check does not wait. Thread: any. */
 int sated_load_answer(struct sated_load *l, uint64_t tick, int answer);
 
-/* Asks the load to end: nothing more is submitted, what is outstanding is waited for. It takes effect at once, on a real
- * drive that completes nothing within 1 s. Thread: any. */
+/* Asks the load to end: nothing more is submitted, what is outstanding is waited for. It takes effect at once; on a
+ * real drive that completes nothing, within 1 s. Thread: any. */
 void sated_load_stop(struct sated_load *l);
 
 /* Totals of the measured phase, one per drive and class; after the end. @param out cap of them, may be NULL with cap 0.
- * Return: how many there are, or SATED_STATE while it runs. */
+ * Return: how many there are, or SATED_STATE while it runs. Thread: any. */
 int sated_load_get_totals(struct sated_load *l, struct sated_totals *out, size_t cap);
 
 /* The latencies of the measured phase, over all drives. @param op enum sated_op, or -1 for all; @param into added to.
- * Return: 0, or SATED_STATE while it runs. */
+ * Return: 0, or SATED_STATE while it runs. Thread: any. */
 int sated_load_get_histogram(struct sated_load *l, int op, struct sated_histogram *into);
 
 /* The first failed I/Os. @param offsets, @param codes (negated errno) receive up to cap of them. Return: how many are
- * kept (16 at most). */
+ * kept (16 at most). Thread: any. */
 int sated_load_get_errors(struct sated_load *l, uint64_t *offsets, int32_t *codes, size_t cap);
 
 /* What has to be said of this load: an engine that stood in for another, direct I/O that could not be had.
- * Return: a text that lives as long as the load, "" if there is nothing. */
+ * Return: a text, "" if there is nothing; more may be said once it has ended. Thread: any. Owner: the load. */
 const char *sated_load_note(struct sated_load *l);
 
-/* Stops, waits and frees; NULL does nothing. */
+/* Stops, waits and frees; NULL does nothing. Thread: the last that uses it. */
 void sated_load_free(struct sated_load *l);
 
 /* cdef: end */

@@ -121,7 +121,8 @@ static void phases(int engine)
     for (size_t i = 0; i < o.n_rows; i++) {
         const struct sated_row *r = &o.rows[i];
         CHECK(r->phase >= last[r->member]);
-        CHECK(r->t_ns > t_ns[r->member]);
+        /* What ended just before the end, and was counted just after it, is a row of no time. */
+        CHECK(r->t_ns > t_ns[r->member] || (r->phase == SATED_AFTER_STOP && r->duration_ns == 0 && r->ios));
         CHECK_EQ(r->t_ns - r->duration_ns, t_ns[r->member]); /* without a gap, never shifted */
         if (r->phase != SATED_AFTER_STOP)
             CHECK_EQ(r->t_ns % SECONDS(0.02), 0);
@@ -139,14 +140,15 @@ static void phases(int engine)
 
 static int cutting_setup(uint32_t entries, struct io_uring_params *p)
 {
-    CHECK_EQ(truncate(path, MIB), 0);
+    if (truncate(path, MIB))
+        abort();
     return real_kernel.ring_setup(entries, p);
 }
 
 static ssize_t cutting_read(int fd, void *p, size_t bytes, uint64_t offset)
 {
-    if (!offset)
-        CHECK_EQ(truncate(path, MIB), 0);
+    if (!offset && truncate(path, MIB))
+        abort();
     return real_kernel.read_at(fd, p, bytes, offset);
 }
 

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/io_uring.h>
+#include <sched.h>
 
 #include "core/clock.h"
 #include "file_loads.h"
@@ -180,6 +181,7 @@ static struct {
     atomic_int calls, late_submits;
     atomic_uint taken; /* I/Os that the kernel has */
     int fail_at, fail_code, fail_times;
+    bool shared; /* some of a call's I/Os the kernel has, some not */
     uint8_t *ring;
     struct io_cqring_offsets cq;
 } ring;
@@ -199,7 +201,7 @@ static void *watch_map(int fd, size_t bytes, uint64_t offset)
     return at;
 }
 
-/* The call numbered fail_at, and some after it, fail although the first has handed its I/Os to the kernel. */
+/* The call numbered fail_at, and some after it, fail although the first has handed half of its I/Os to the kernel. */
 static int failing_enter(int fd, uint32_t submit, uint32_t min_complete, uint32_t flags, const void *argument,
                          size_t bytes)
 {
@@ -208,8 +210,11 @@ static int failing_enter(int fd, uint32_t submit, uint32_t min_complete, uint32_
         ring.late_submits++;
     if (call > ring.fail_at && call < ring.fail_at + ring.fail_times)
         return ring.fail_code;
-    if (call == ring.fail_at)
+    if (call == ring.fail_at) {
+        ring.shared = submit > 1;
+        submit /= 2;
         flags &= ~IORING_ENTER_GETEVENTS;
+    }
     int rc = real_kernel.ring_enter(fd, submit, min_complete, flags, argument, bytes);
     if (rc > 0)
         atomic_fetch_add(&ring.taken, (unsigned)rc);
@@ -238,7 +243,7 @@ static void broken_ring(int times, bool drops)
 {
     struct sated_drive *d = fresh(8 * MIB);
     memset(&ring, 0, sizeof ring);
-    ring.fail_at = 50;
+    ring.fail_at = drops ? 50 : 3; /* while the ring is filled, 8 at once */
     ring.fail_times = times;
     ring.fail_code = -EBADR;
     kernel.ring_setup = watch_setup;
@@ -250,7 +255,8 @@ static void broken_ring(int times, bool drops)
     for (size_t i = 0; i < o.n_rows; i++)
         errors += o.rows[i].errors;
     CHECK_EQ(outcome_ios(&o, -1, -1, -1) + errors, (uint64_t)ring.taken);
-    CHECK_EQ(ring.late_submits, 0);
+    CHECK(ring.late_submits == 0);
+    CHECK(drops || ring.shared);
     check_sums(&o);
     if (drops) {
         CHECK_EQ(o.rc, -EOVERFLOW);
@@ -365,41 +371,64 @@ static void no_sheets(int engine)
     sated_drive_close(d);
 }
 
-/* Each thread that is refused is done for good, and so is each I/O that does not fail: none may be missing. */
+/* A thread that is refused is done for good, so that none may be refused what another gives back just then. */
 static struct sated_load limited;
-static atomic_int succeeded;
+static atomic_int succeeded, limit_round, rounds_done;
+enum { LIMIT_ROUNDS = 6000, LIMIT = 40 };
 
-static void *use_up(void *argument)
+static void use_up(struct random *r)
 {
     struct member *m = &limited.members[0];
-    struct random r;
-    random_seed(&r, 1, (uintptr_t)argument);
     while (load_limit_take(m, 4096)) {
-        if (random_next(&r) & 1)
+        if (random_next(r) % 16)
             load_limit_give_back(m, 4096);
         else
             atomic_fetch_add(&succeeded, 1);
     }
-    return NULL;
+}
+
+/* Both begin at the same moment. */
+static void spin_until(atomic_int *count, int least)
+{
+    for (int i = 1; *count < least; i++)
+        if (i % 4096 == 0)
+            sched_yield();
+}
+
+static void *use_up_too(void *argument)
+{
+    struct random r;
+    random_seed(&r, 1, 1);
+    for (int round = 1; round <= LIMIT_ROUNDS; round++) {
+        spin_until(&limit_round, round);
+        use_up(&r);
+        rounds_done++;
+    }
+    return argument;
 }
 
 static void limits_are_exact(void)
 {
     struct member *m = &limited.members[0];
+    struct random r;
+    pthread_t thread;
+    int inexact = 0;
     m->load = &limited;
-    for (int round = 0; round < 500; round++) {
-        pthread_t threads[3];
+    random_seed(&r, 1, 0);
+    CHECK_EQ(pthread_create(&thread, NULL, use_up_too, NULL), 0);
+    for (int round = 1; round <= LIMIT_ROUNDS; round++) {
         succeeded = 0;
-        limited.options.ios = 200;
-        limited.options.bytes = round % 2 ? 200 * 4096 : 0;
-        m->ios_left = 200;
-        m->bytes_left = 200 * 4096;
-        for (uintptr_t i = 0; i < 3; i++)
-            CHECK_EQ(pthread_create(&threads[i], NULL, use_up, (void *)((uintptr_t)round * 3 + i)), 0);
-        for (int i = 0; i < 3; i++)
-            pthread_join(threads[i], NULL);
-        CHECK_EQ(succeeded, 200);
+        limited.options.ios = LIMIT;
+        limited.options.bytes = round % 2 ? LIMIT * 4096 : 0;
+        m->ios_left = LIMIT;
+        m->bytes_left = LIMIT * 4096;
+        limit_round = round;
+        use_up(&r);
+        spin_until(&rounds_done, round);
+        inexact += succeeded != LIMIT;
     }
+    pthread_join(thread, NULL);
+    CHECK_EQ(inexact, 0);
 }
 
 /* --- the gap in which the load's own thread has given up its lock --- */

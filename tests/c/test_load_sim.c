@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Loads on simulated drives. The witness outside of the load are the drive's own served counters; the rest follows from
  * arithmetic: sums of rows, Little's law (L = lambda W), closed loops that keep threads x depth outstanding. */
+#include "core/random.h"
+#include "load/outbox.h"
 #include "loads.h"
 #include "transport/handle.h"
 
@@ -361,6 +363,99 @@ static void simple_callers(void)
     close_all(drives, drives_n);
 }
 
+/* What waits for a caller to come and take it: all, but for what was never wanted. */
+static void late_callers(void)
+{
+    struct outcome all, rows_only;
+    for (int i = 0; i < 2; i++) {
+        struct outcome *o = i ? &rows_only : &all;
+        struct setup s;
+        struct sated_drive *drives[4];
+        struct sated_workload w;
+        struct sated_load *l;
+        struct sated_histogram *h;
+        struct sated_row rows[1000];
+        int n, rc, n_rows = 0;
+        setup_init(&s);
+        s.uris[0] = "sim:generic";
+        memcpy(s.workload, (const char *[]){"op", "randread", "sizes", "4k:50,8k:50", "depth", "8"},
+               6 * sizeof *s.workload);
+        s.options.interval_ns = s.options.histogram_ns = SECONDS(0.001);
+        s.options.duration_ns = SECONDS(5);
+        s.options.without = i ? SATED_WITHOUT_ENVIRONMENT | SATED_WITHOUT_HISTOGRAMS : 0;
+        n = open_all(&s, drives, &w);
+        CHECK_EQ(sated_histogram_new(&h), 0);
+        CHECK_EQ(sated_load_start(&l, drives, (size_t)n, &w, &s.options), 0);
+        do {
+            rc = sated_load_wait(l, -1); /* it returns in between: there are 1.2 MiB of rows */
+            for (int taken; (taken = sated_load_take_rows(l, rows, 1000)) > 0;)
+                n_rows += taken;
+        } while (rc == 1);
+        outcome_run(l, o, NULL, NULL, h);
+        CHECK_EQ(o->rc, 0);
+        CHECK(n_rows == 10000 || n_rows == 10002);
+        CHECK_EQ(o->n_environment * 2, (size_t)(i ? 0 : n_rows));
+        if (i)
+            CHECK(o->n_records == 0 && sated_histogram_count(h) == sated_histogram_count(all.histograms) - 8);
+        else
+            CHECK(o->n_records >= 10000 && sated_histogram_count(o->histograms) == sated_histogram_count(h) + 8);
+        sated_histogram_free(h);
+        close_all(drives, n);
+    }
+    outcome_free(&all);
+    outcome_free(&rows_only);
+}
+
+/* A load that is stopped while an answer is thought over has nothing left to ask. */
+static void answered_too_late(void)
+{
+    struct setup s;
+    struct sated_drive *drives[4];
+    struct sated_workload w;
+    struct sated_load *l;
+    struct outcome o;
+    struct sated_progress p;
+    setup_init(&s);
+    s.uris[0] = "sim:generic";
+    memcpy(s.workload, (const char *[]){"op", "randwrite", "depth", "8"}, 4 * sizeof *s.workload);
+    s.options.interval_ns = s.options.check_every_ns = SECONDS(0.1);
+    int n = open_all(&s, drives, &w);
+    CHECK_EQ(sated_load_start(&l, drives, (size_t)n, &w, &s.options), 0);
+    do {
+        CHECK_EQ(sated_load_wait(l, -1), 1);
+        sated_load_get_progress(l, &p);
+    } while (!p.tick);
+    sated_load_stop(l);
+    CHECK_EQ(sated_load_answer(l, p.tick, SATED_END), 0);
+    outcome_run(l, &o, NULL, NULL, NULL);
+    CHECK_EQ(o.rc, 0);
+    CHECK_EQ(o.rows[0].t_ns, SECONDS(0.1));
+    CHECK_EQ(outcome_ios(&o, SATED_AFTER_STOP, -1, -1), 8);
+    outcome_free(&o);
+    close_all(drives, n);
+}
+
+/* First in, first out, whatever is put and taken in between. */
+static void outboxes(void)
+{
+    struct outbox box;
+    struct random r;
+    uint64_t put = 0, taken = 0, out[700];
+    outbox_init(&box, sizeof put);
+    random_seed(&r, 3, 0);
+    for (int i = 0; i < 200; i++) {
+        for (uint64_t n = random_below(&r, 700); n; n--, put++)
+            CHECK(outbox_put(&box, &put));
+        CHECK_EQ(outbox_bytes(&box), (put - taken) * sizeof put);
+        size_t cap = random_below(&r, 700), n = outbox_take(&box, out, cap);
+        CHECK_EQ(n, cap < put - taken ? cap : put - taken);
+        for (size_t j = 0; j < n; j++)
+            CHECK_EQ(out[j], taken++);
+    }
+    outbox_free(&box);
+    CHECK_EQ(outbox_take(&box, out, 1), 0);
+}
+
 /* Field case C01: half of the I/Os 6 KiB, half 10 KiB; within 4 sigma on 512-byte blocks, refused on 4096-byte ones. */
 static void two_sizes(void)
 {
@@ -417,6 +512,7 @@ static void refused(void)
     REFUSED(opt.settle = 1, "check_every_ns");
     REFUSED(opt.engine = SATED_ENGINE_SIMULATED, "cannot be chosen");
     REFUSED(opt.size = 4, "version");
+    REFUSED(opt.without = 4, "unknown bits");
     REFUSED(w.offset_bytes = UINT64_C(1) << 60, "beyond");
     w.offset_bytes = 0;
     CHECK_EQ(sated_load_start(&l, &d, 0, &w, NULL), SATED_PARSE);
@@ -434,6 +530,9 @@ int main(void)
     seeds();
     waits_for_room();
     simple_callers();
+    late_callers();
+    answered_too_late();
+    outboxes();
     two_sizes();
     refused();
     return check_done();
