@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno as _errno
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from sated._ffi import ffi, lib, text
 
@@ -42,6 +42,8 @@ class SatedError(Exception):
     """Every error of sated. `code` is C's, `exit_code` the command line's."""
 
     default_code: ClassVar[int] = lib.SATED_STATE
+    reply: Any = None
+    """Of a raw command: the `sated.Reply`, as far as things went."""
 
     def __init__(self, message: str, *, code: int | None = None, detail: Detail | None = None) -> None:
         super().__init__(message)
