@@ -44,7 +44,7 @@ int sated_drive_get_identity(struct sated_drive *d, struct sated_identity *out)
 {
     if (d->kind == HANDLE_FILE) {
         snprintf(d->identity.token, sizeof d->identity.token, "%s", d->path);
-    } else if (d->kind == HANDLE_BLOCK) {
+    } else if (d->kind == HANDLE_BLOCK || (d->kind == HANDLE_COMMANDS && d->node[0])) {
         struct same same = {.serial = d->identity.serial};
         node_each_disk(visit_same, &same);
         identity_token(&d->identity, d->node, same.n <= 1);

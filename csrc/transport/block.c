@@ -10,10 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/error.h"
-#include "core/file.h"
+#include "transport/calls.h"
 #include "transport/node.h"
 #include "transport/use.h"
 
@@ -147,15 +146,15 @@ int block_open(struct sated_drive *d)
 {
     struct stat st;
     d->kind = HANDLE_BLOCK;
-    d->fd = file_open(d->path, O_RDONLY, 0);
+    d->fd = calls.open(d->path, O_RDONLY);
     if (d->fd < 0) {
-        int error = errno;
+        int error = -d->fd;
         return error_set(-error, SATED_LAYER_DRIVE, "%s: cannot open it for reading: %s%s", d->path, error_text(error),
                          error == EACCES || error == EPERM ? "; run as root, or as a member of the group that owns it"
                          : error == ENOMEDIUM || error == ENXIO ? "; there is no medium in it"
                                                                 : "");
     }
-    if (fstat(d->fd, &st) || !S_ISBLK(st.st_mode))
+    if (calls.fstat(d->fd, &st) || !S_ISBLK(st.st_mode))
         return error_set(SATED_UNSAFE, SATED_LAYER_DRIVE,
                          "%s: became something else while it was opened; look at it, then try again", d->path);
     d->device = st.st_rdev;

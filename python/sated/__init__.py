@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sated import errors, profiles, sim, steady
+from sated import ata, errors, nvme, profiles, scsi, sim, steady
+from sated._commands import ReadOnly, Reply, Transport, read_only
 from sated._drive import Drive, Guard, Identity
 from sated._drive import list_drives as list
 from sated._drive import open_drive as open
@@ -39,21 +40,28 @@ __all__ = [
     "Job",
     "ParseError",
     "Progress",
+    "ReadOnly",
+    "Reply",
     "Result",
     "Run",
     "SatedError",
     "StalledError",
     "StateError",
+    "Transport",
     "UnsafeError",
     "UnsupportedError",
     "Workload",
+    "ata",
     "errors",
     "list",
     "load",
+    "nvme",
     "open",
     "profiles",
     "query",
+    "read_only",
     "review",
+    "scsi",
     "sim",
     "start",
     "steady",
