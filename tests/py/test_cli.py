@@ -17,6 +17,7 @@ from sated.cli import main
 
 COMMANDS = [
     ["list"],
+    ["health"],
     ["info"],
     ["load"],
     ["review"],
