@@ -13,8 +13,8 @@ SATED_SOURCES := \
 	transport/block.c transport/calls.c transport/callback.c transport/command.c transport/device.c transport/exchange.c \
 	transport/handle.c transport/learn.c transport/names.c transport/node.c transport/nvme_ioctl.c transport/nvme_tree.c \
 	transport/open.c transport/readonly.c transport/record.c transport/regular.c transport/replay.c transport/scrub.c \
-	transport/sg.c transport/simulated.c transport/status.c transport/timeout.c transport/use.c \
-	drive/guard.c drive/identity.c drive/list.c drive/provision.c drive/purge.c \
+	transport/sg.c transport/simulated.c transport/status.c transport/timeout.c transport/topology.c transport/use.c \
+	drive/guard.c drive/health.c drive/health_ata.c drive/health_nvme.c drive/health_scsi.c drive/identity.c drive/list.c drive/provision.c drive/purge.c \
 	load/address.c load/collect.c load/data.c load/engine_real.c load/engine_sim.c load/engine_sync.c \
 	load/engine_uring.c load/job.c load/kernel.c load/mix.c load/options.c load/phase.c load/recorder.c load/outbox.c \
 	load/workload.c

@@ -66,7 +66,7 @@ def command_line() -> str:
 
 
 def _commands() -> list[tuple[str, ...]]:
-    plain = [(name,) for name in ("list", "info", "load", "review", "resume", "report", "doctor", "sim")]
+    plain = [(name,) for name in ("list", "info", "health", "load", "review", "resume", "report", "doctor", "sim")]
     return [(), *plain, *[("sim", name) for name in ("models", "show", "create", "counters")]]
 
 

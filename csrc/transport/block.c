@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "transport/calls.h"
 #include "transport/node.h"
+#include "transport/topology.h"
 #include "transport/use.h"
 
 /* The unit serial number page: length in bytes 2 and 3, then ASCII (SPC-6, 7.7.20). */
@@ -70,16 +71,6 @@ static void find_transport(struct sated_identity *out, const char *name)
             snprintf(out->transport, sizeof out->transport, "%s", known[i].transport);
 }
 
-static void find_link(struct sated_identity *out, const char *name)
-{
-    char speed[20], width[4];
-    if (strcmp(out->transport, "nvme"))
-        return;
-    if (node_text(speed, sizeof speed, "/sys/class/block/%s/device/device/current_link_speed", name) &&
-        node_text(width, sizeof width, "/sys/class/block/%s/device/device/current_link_width", name))
-        snprintf(out->link, sizeof out->link, "%s x%s", speed, width);
-}
-
 static void find_names(struct sated_identity *out, const char *name)
 {
     char text[200];
@@ -122,7 +113,9 @@ void block_identify(const char *name, struct sated_identity *out)
         out->flags |= SATED_IDENTITY_ROTATION_KNOWN; /* sysfs does not tell how fast the others turn */
     find_transport(out, whole);
     find_names(out, whole);
-    find_link(out, whole);
+    if (!strcmp(out->transport, "sas") && !strcmp(out->vendor, "ATA"))
+        snprintf(out->transport, sizeof out->transport, "sata"); /* behind a SAS adapter, which speaks both */
+    topology_identify(whole, out);
     if (!strcmp(out->transport, "nvme"))
         out->protocol = SATED_PROTOCOL_NVME;
     else if (!strcmp(out->vendor, "ATA"))

@@ -125,3 +125,35 @@ int nvme_tree_namespaces(char (*out)[NODE_NAME], size_t cap, const char *control
                          controller, error_text(-rc));
     return s.n;
 }
+
+struct paths {
+    const char *disk, *parent; /* the folder that the disk itself is in */
+    int (*visit)(const char *controller, const char *state, void *user);
+    void *user;
+};
+
+static int visit_each_path(const char *name, void *user)
+{
+    const struct paths *paths = user;
+    struct search s = {.n = 0};
+    struct parts p;
+    char folder[PATH_MAX], state[32];
+    if (!take_parts(&p, name) || p.path >= 0 || p.namespace >= 0 || !take_parts(&s.disk, paths->disk))
+        return 0;
+    snprintf(folder, sizeof folder, "/sys/class/nvme/%s", name);
+    if (strcmp(name, paths->parent) && node_each(folder, visit_path, &s) != 1)
+        return 0;
+    node_text(state, sizeof state, "/sys/class/nvme/%s/state", name);
+    return paths->visit(name, state, paths->user);
+}
+
+void nvme_tree_each_path(const char *disk, int (*visit)(const char *controller, const char *state, void *user),
+                         void *user)
+{
+    char folder[PATH_MAX];
+    if (!node_folder(folder, sizeof folder, disk))
+        return;
+    *strrchr(folder, '/') = '\0';
+    struct paths paths = {disk, strrchr(folder, '/') + 1, visit, user};
+    node_each("/sys/class/nvme", visit_each_path, &paths);
+}

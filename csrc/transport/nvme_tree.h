@@ -14,4 +14,9 @@ int nvme_tree_controller(char controller[NODE_NAME], const char *disk);
  * Return: how many there are (cap of them are filled in), or -ENOENT for a controller that sysfs does not know. */
 int nvme_tree_namespaces(char (*out)[NODE_NAME], size_t cap, const char *controller);
 
+/* Visits every controller that has a path to a namespace, by their names, until `visit` returns other than 0.
+ * @param state such as "live"; "" where sysfs does not tell. */
+void nvme_tree_each_path(const char *disk, int (*visit)(const char *controller, const char *state, void *user),
+                         void *user);
+
 #endif

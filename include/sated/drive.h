@@ -56,9 +56,16 @@ struct sated_identity {
     char serial[64];
     char firmware[32];
     char transport[16]; /* sata sas nvme usb virtio file sim */
-    char link[32];
-    char path[512];  /* by-id where there is one */
-    char token[576]; /* what confirm= takes */
+    char link[32];      /* as negotiated, such as "6.0 Gbps" or "8.0 GT/s PCIe x4" */
+    char link_max[32];
+    char hba[96];          /* what it is attached to: name and place of a host adapter, a USB bridge, ... */
+    char driver[32];       /* the kernel's, of that */
+    char namespaces[256];  /* NVMe: all that this controller or subsystem has; names, separated by line feeds */
+    char controllers[256]; /* NVMe: the paths to this namespace, such as "nvme4 live"; likewise */
+    char members[512];     /* of a set, with their states, such as "sda1 in_sync"; likewise */
+    char reasons[512];     /* why it may not be written to; sentences, likewise */
+    char path[512];        /* by-id where there is one */
+    char token[576];       /* what confirm= takes */
     char raw_source[128];
     char note[256]; /* such as why direct I/O is not in use; empty if there is nothing to say */
 };

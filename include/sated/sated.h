@@ -10,6 +10,7 @@
 #include <sated/scsi.h>
 #include <sated/ata.h>
 #include <sated/nvme.h>
+#include <sated/health.h>
 #include <sated/purge.h>
 #include <sated/provision.h>
 #include <sated/workload.h>

@@ -11,6 +11,7 @@ from sated._drive import list_drives as list
 from sated._drive import open_drive as open
 from sated._ffi import lib as _lib
 from sated._ffi import text as _c_text
+from sated._health import Health
 from sated._histogram import Histogram
 from sated._load import Job, Progress, Result, load, start
 from sated._workload import Workload
@@ -35,6 +36,7 @@ __all__ = [
     "Drive",
     "DriveError",
     "Guard",
+    "Health",
     "Histogram",
     "Identity",
     "Job",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sated._commands import Reply, Transport
+    from sated._health import Health
     from sated._provision import Provisioning
     from sated._pump import Pump
     from sated._purge import PurgeMethod, PurgeResult
@@ -55,6 +56,21 @@ class Identity:
     rotation_rpm: int | None
     transport: str
     link: str
+    """As negotiated, such as "6.0 Gbps" or "8.0 GT/s PCIe x4"."""
+    link_max: str
+    hba: str
+    """What it is attached to: name and place of a host adapter, a USB bridge, a PCI function."""
+    driver: str
+    """The kernel's, of that."""
+    namespaces: tuple[str, ...]
+    """NVMe: all that its controller or subsystem has."""
+    controllers: tuple[str, ...]
+    """NVMe: the paths to this namespace, with their states."""
+    members: tuple[str, ...]
+    """Of a set, with their states."""
+    mounted: bool
+    reasons: tuple[str, ...]
+    """Why it may not be written to, as far as can be seen without opening it."""
     path: DriveSerial
     features: tuple[str, ...]
     scale: int
@@ -91,6 +107,10 @@ _FEATURES = {
 }
 
 
+def _lines(value: Any) -> tuple[str, ...]:
+    return tuple(line for line in text(value).split("\n") if line)
+
+
 def _identity(c: Any) -> Identity:
     raw = bool(c.flags & lib.SATED_IDENTITY_RAW_KNOWN)
     return Identity(
@@ -108,6 +128,14 @@ def _identity(c: Any) -> Identity:
         rotation_rpm=int(c.rotation_rpm) if c.flags & lib.SATED_IDENTITY_ROTATION_KNOWN else None,
         transport=text(c.transport),
         link=text(c.link),
+        link_max=text(c.link_max),
+        hba=text(c.hba),
+        driver=text(c.driver),
+        namespaces=_lines(c.namespaces),
+        controllers=_lines(c.controllers),
+        members=_lines(c.members),
+        mounted=bool(c.flags & lib.SATED_IDENTITY_MOUNTED),
+        reasons=_lines(c.reasons),
         path=DriveSerial(text(c.path)),
         features=tuple(name for flag, name in _FEATURES.items() if c.flags & flag),
         scale=int(c.scale),
@@ -197,12 +225,25 @@ class Drive:
         """The drives of a set; none for a single drive."""
         return []
 
+    def health(self) -> Health:
+        """How the drive is, as far as it tells; what one page refuses is in `.warnings`, and the rest goes on.
+
+        Raises UnsupportedError for a file, DriveError where nothing at all is told, StateError while a load runs on a
+        simulated drive.
+
+        >>> with open_drive("sim:generic") as drive:
+        ...     drive.health().media_errors
+        0
+        """
+        from sated import _health
+
+        return _health.get(self)
+
     def guard(self) -> Guard:
         """What a write, a trim or a purge would touch, and what stands against it."""
         c = ffi.new("struct sated_guard *")
         check(lib.sated_drive_guard(self._handle, c))
-        reasons = tuple(line for line in text(c.reasons).split("\n") if line)
-        return Guard(bool(c.safe), reasons, text(c.scope), bool(c.needs_token))
+        return Guard(bool(c.safe), _lines(c.reasons), text(c.scope), bool(c.needs_token))
 
     def permit(self, confirm: str | None = None) -> None:
         """Consents to changing the drive for as long as it is open; once given, here or in the `confirm=` of a call, it

@@ -19,7 +19,7 @@ __all__ = ["Recorded", "questions", "record"]
 _VPD = (0x00, 0x80, 0x83, 0x86, 0x89, 0xB0, 0xB1, 0xB2)
 _MODE_PAGES = (0x08, 0x0A, 0x1A, 0x3F)
 _SCSI_LOGS = (0x00, 0x02, 0x03, 0x05, 0x0D, 0x0E, 0x10, 0x11, 0x15, 0x2F)
-_ATA_LOGS = ((0x00, 0), (0x04, 0), (0x04, 1), (0x04, 7), *((0x30, page) for page in range(9)))
+_ATA_LOGS = ((0x00, 0), (0x04, 0), (0x04, 1), (0x04, 4), (0x04, 5), (0x04, 7), *((0x30, page) for page in range(9)))
 _NVME_LOGS = ((0x01, 4096), (0x02, 512), (0x03, 512), (0x05, 4096), (0x06, 564), (0x81, 512), (0xC0, 512))
 
 
@@ -53,6 +53,7 @@ def _ata() -> Iterator[Any]:
     yield ata.build_smart_read_data()
     yield ata.build_smart_read_thresholds()
     yield ata.build_smart_return_status()
+    yield ata.build_smart_read_log(0x06)
     for log, page in _ATA_LOGS:
         yield ata.build_read_log(log, page=page)
     yield ata.build_read_native_max()

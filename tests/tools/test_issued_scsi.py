@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-from pathlib import Path
-from typing import Any
 
 import pytest
+from issued import Issued
 from sated import scsi
 from sated._ffi import ffi, lib
 from sated.errors import check
 from sated.scsi import Command, Sanitize
 
-HERE = Path(__file__).resolve().parent
 DEVICE = "/dev/sgcapture"
-CACHING = bytes.fromhex("001a001000000000 88121000ffff0000000000000000801400000000")  # what capture_sg.c answers
+CACHING = bytes.fromhex("001a001000000000 88121000ffff0000000000000000801400000000")  # what capture.c answers
 
 pytestmark = [
     pytest.mark.tools,
     pytest.mark.skipif(shutil.which("sg_turs") is None, reason="sg3-utils is not installed"),
-    pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed"),
 ]
 
 
@@ -157,32 +152,13 @@ ISSUED: list[tuple[str, Command, bytes | None]] = [
 ]
 
 
-@pytest.fixture(scope="module")
-def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("shim") / "capture.so"
-    subprocess.run(["gcc", "-shared", "-fPIC", "-D_GNU_SOURCE", "-O1", HERE / "capture_sg.c", "-o", out], check=True)
-    return out
-
-
-def issued(shim: Path, log: Path, words: list[str]) -> list[tuple[bytes, int, int, bytes]]:
-    env: dict[str, Any] = {**os.environ, "LD_PRELOAD": str(shim), "SATED_CAPTURE": str(log)}
-    ran = subprocess.run(words, env=env, capture_output=True, text=True, check=False, timeout=60)
-    assert log.exists(), f"{words} issued nothing: {ran.stderr}"
-    lines = [line.split(" ") for line in log.read_text().splitlines()]
-    return [(bytes.fromhex(c), int(d), int(n), bytes.fromhex(data)) for c, d, n, data in lines]
-
-
 @pytest.mark.parametrize(("words", "command", "sent"), ISSUED, ids=[words for words, _, _ in ISSUED])
-def test_issued(shim: Path, tmp_path: Path, words: str, command: Command, sent: bytes | None) -> None:
-    tool = words.split()[0]
-    if shutil.which(tool) is None:
-        pytest.skip(f"{tool} is not installed")
-    calls = issued(shim, tmp_path / "log", words.format(DEVICE).split())
-    same = [call for call in calls if call[0] == command.cdb]
-    assert same, f"ours {command.cdb.hex(' ')}, theirs {[call[0].hex(' ') for call in calls]}"
-    _, direction, length, data = same[0]
-    assert direction == command.direction
-    if tool != "sg_requests":  # it has room for 256 bytes and asks for 252
-        assert length == command.data_len
+def test_issued(issued: Issued, words: str, command: Command, sent: bytes | None) -> None:
+    calls = issued(words, DEVICE)
+    same = [call for call in calls if call.command == command.cdb]
+    assert same, f"ours {command.cdb.hex(' ')}, theirs {[call.command.hex(' ') for call in calls]}"
+    assert same[0].direction == command.direction
+    if not words.startswith("sg_requests"):  # it has room for 256 bytes and asks for 252
+        assert same[0].length == command.data_len
     if sent is not None:
-        assert data[: len(sent)] == sent
+        assert same[0].data[: len(sent)] == sent
