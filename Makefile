@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/ready
 BUILD  := $(CURDIR)/build
 NATIVE := $(wildcard include/sated/*.h csrc/*.mk csrc/*/*.[ch] csrc/*/*.py csrc/*/models/*.toml)
-C_FILES = $(wildcard include/sated/*.h csrc/*/*.[ch] tests/c/*.[ch])
+C_FILES = $(wildcard include/sated/*.h csrc/*/*.[ch] tests/c/*.[ch] tests/tools/*.c)
 
 DEMO := runs/demo
 
@@ -13,7 +13,8 @@ help:
 	@echo 'make demo            review a simulated drive; the last line is the path of the report'
 	@echo 'make test            the default tests: no root, no drive'
 	@echo 'make check           format, lint, types, both compilers, sanitizers'
-	@echo 'make test-tools      against fio'
+	@echo 'make test-long       what takes minutes: a million random answers for each decoder'
+	@echo 'make test-tools      against fio, hdparm, nvme-cli, sdparm, sg3_utils and smartmontools'
 	@echo 'make test-notebooks  every notebook'
 	@echo 'make test-browser    the report in Chromium'
 	@echo 'make bench           tables, and build/bench.json'
@@ -65,8 +66,11 @@ check-compilers:
 check-sanitizers: $(READY)
 	$(BIN)/python -m pytest tests/c --sanitize
 
+test-long: $(READY)
+	@$(BIN)/python -m pytest -m long
+
 test-tools: $(READY)
-	@.ci/setup need fio
+	@.ci/setup need fio hdparm nvme sdparm sg_inq smartctl
 	@$(BIN)/python -m pytest tests/tools
 
 test-notebooks: $(READY)
@@ -100,5 +104,5 @@ constraints: $(READY)
 clean:
 	rm -rf build dist python/sated.egg-info python/sated/*.so $(READY)
 
-.PHONY: help ready demo test test-c check check-python check-layout check-compilers check-sanitizers test-tools \
-	test-notebooks test-browser bench docs format constraints clean
+.PHONY: help ready demo test test-c check check-python check-layout check-compilers check-sanitizers test-long \
+	test-tools test-notebooks test-browser bench docs format constraints clean

@@ -1,12 +1,20 @@
 # The one list of the library's sources: the shared library, the Python extension and the tests read it.
 SATED_SOURCES := \
-	core/buffer.c core/clock.c core/error.c core/file.c core/histogram.c core/log.c core/params.c core/params_read.c \
-	core/random.c core/size.c core/steady.c \
+	core/buffer.c core/clock.c core/error.c core/file.c core/histogram.c core/json.c core/log.c core/params.c \
+	core/params_read.c core/random.c core/size.c core/steady.c \
+	protocol/ata.c protocol/ata_features.c protocol/ata_identify.c protocol/ata_logs.c protocol/ata_results.c \
+	protocol/ata_smart.c protocol/attributes.c \
+	protocol/asc.c protocol/asc_high.c protocol/asc_low.c protocol/fields.c protocol/opcodes.c protocol/sat.c \
+	protocol/scsi.c protocol/scsi_inquiry.c protocol/scsi_list.c protocol/scsi_log.c protocol/scsi_mode.c \
+	protocol/scsi_report.c protocol/sense.c \
+	protocol/nvme.c protocol/nvme_identify.c protocol/nvme_logs.c protocol/nvme_namespace.c protocol/nvme_status.c \
 	sim/cache.c sim/check.c sim/gc.c sim/map.c sim/model.c sim/models.c sim/nand.c sim/queue.c sim/sim.c sim/spec.c sim/state.c \
 	sim/timing.c \
-	transport/block.c transport/handle.c transport/node.c transport/open.c transport/regular.c transport/simulated.c \
-	transport/use.c \
-	drive/guard.c drive/identity.c drive/list.c drive/provision.c drive/purge.c \
+	transport/block.c transport/calls.c transport/callback.c transport/command.c transport/device.c transport/exchange.c \
+	transport/handle.c transport/learn.c transport/names.c transport/node.c transport/nvme_ioctl.c transport/nvme_tree.c \
+	transport/open.c transport/readonly.c transport/record.c transport/regular.c transport/replay.c transport/scrub.c \
+	transport/sg.c transport/simulated.c transport/status.c transport/timeout.c transport/topology.c transport/use.c \
+	drive/guard.c drive/health.c drive/health_ata.c drive/health_nvme.c drive/health_scsi.c drive/identity.c drive/list.c drive/provision.c drive/purge.c \
 	load/address.c load/collect.c load/data.c load/engine_real.c load/engine_sim.c load/engine_sync.c \
 	load/engine_uring.c load/job.c load/kernel.c load/mix.c load/options.c load/phase.c load/recorder.c load/outbox.c \
 	load/workload.c

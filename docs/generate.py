@@ -66,7 +66,7 @@ def command_line() -> str:
 
 
 def _commands() -> list[tuple[str, ...]]:
-    plain = [(name,) for name in ("list", "info", "load", "review", "resume", "report", "doctor", "sim")]
+    plain = [(name,) for name in ("list", "info", "health", "load", "review", "resume", "report", "doctor", "sim")]
     return [(), *plain, *[("sim", name) for name in ("models", "show", "create", "counters")]]
 
 
@@ -226,12 +226,113 @@ def exit_codes() -> str:
     )
 
 
+REPLAY = """\
+A replay file is a drive that consists of recorded answers: `replay:FILE` opens it wherever a drive is expected. It
+takes single commands and no load, needs no token, and its clock goes on by what was recorded, so that idling takes no
+time. `sated doctor --record FILE DEVICE...` makes one from a real drive by asking it what it is and how it is, with
+commands of the [read-only table](read-only-commands.md) only; `Drive.record` makes one from any session. Serial
+numbers and world-wide names are replaced, wherever they stand in the answers, and the checksum of IDENTIFY DEVICE is
+made right again; look at a file all the same before you give it away.
+
+It is one JSON object (RFC 8259). Unknown names are refused, and so is a schema newer than the program's.
+
+```json
+{
+  "sated_replay": 1,
+  "protocol": "ata",
+  "identity": {"model": "Model X", "serial": "SATED0000000001", "capacity_bytes": 256060514304},
+  "exchanges": [
+    {"command": "scsi", "cdb": "12 01 b1 00 xx 00", "data": "00 b1 00 3c 00 01", "data_len": 64},
+    {"command": "scsi", "cdb": "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", "status": 2,
+     "sense": ["72 01 00 1d 00 00 00 0e", "09 0c 00 00 00 ff 00 00 00 00 00 00 00 50"]}
+  ]
+}
+```
+
+Bytes are pairs of hexadecimal digits with or without blanks between the bytes, in one text or a list of texts. Numbers
+are whole, in decimal or as a text such as `"0x4002"`.
+
+A command that no exchange answers ends with `StateError`, which shows what was expected (the nearest exchange, with its
+line in the file) and what came.
+"""
+
+REPLAY_TABLES = {
+    "At the top": {
+        "`sated_replay`": "the schema, 1",
+        "`exchanges`": "a list of commands with their answers",
+        "`order`": '`"match"` (the default): a command is answered by the first exchange that fits and has not been '
+        "used; when all that fit were used, the last of them goes on answering. "
+        '`"strict"`: the exchanges come in this order and no other',
+        "`protocol`": '`"scsi"`, `"ata"` or `"nvme"`; without it, what the answers say',
+        "`identity`": "what goes before what the answers say: `vendor`, `model`, `serial`, `firmware`, `transport`, "
+        "`link`, `note`, `capacity_bytes`, `native_capacity_bytes`, `logical_block_bytes`, `physical_block_bytes`, "
+        "`rotation_rpm`",
+        "`note`": "a text for people",
+    },
+    "An exchange: the command": {
+        "`command`": '`"scsi"` (ATA commands are recorded in their ATA PASS-THROUGH CDB), `"nvme-admin"` or '
+        '`"nvme-io"`',
+        "`cdb`": "SCSI: the bytes of the command; a byte `xx` may be any",
+        "`opcode`, `flags`, `nsid`, `cdw2`, `cdw3`, `cdw10` to `cdw15`": "NVMe: the fields of the command, 0 where "
+        'they are missing; of all but the first two, `"any"` may be anything',
+        "`data_out`": "the bytes that go to the drive; without it nothing is compared",
+        "`note`": "a text for people",
+    },
+    "An exchange: the answer": {
+        "`data`": "the bytes that came",
+        "`data_len`": "how many came, where there are more than in `data`: the rest is zeros",
+        "`residual`": "what is told of the bytes that did not come, right or wrong; else what is right",
+        "`status`": "SCSI status, 0 if missing",
+        "`sense`": "sense data",
+        "`host_status`, `driver_status`": "of host adapter and driver, as the kernel has them; a driver status that is "
+        "missing is 8 with sense data, else 0",
+        "`nvme_status`": "15 bits: DNR 4000h, More 2000h, type 700h, code FFh",
+        "`result`": "dwords 0 and 1 of the completion",
+        "`errno`": "what the kernel refused the command with; then there is no answer",
+        "`duration_ns`": "how long it took, by which the drive's clock goes on",
+    },
+}
+
+
+def replay_files() -> str:
+    """The schema of replay files."""
+    parts = [f"# Replay files\n\n{NOTE}{REPLAY}"]
+    for title, rows in REPLAY_TABLES.items():
+        parts.append(f"\n## {title}\n\n| name | value |\n|---|---|\n")
+        parts.extend(f"| {name} | {value} |\n" for name, value in rows.items())
+    return "".join(parts)
+
+
+READ_ONLY = """\
+Commands that change neither a drive's data nor its settings, logs or sessions. They are sent to any drive without
+consent; all others go to replayed drives and simulated transports only. `sated.read_only()` and
+`sated_read_only_list()` give this table, and `sated_scsi_check_read_only()` and its kin ask it about a command.
+
+A command is read-only if one row has its opcode and all fields of that row hold; an empty cell asks for nothing. `&`
+masks bits. A command that sends data to the drive never is. ATA PASS-THROUGH (85h, A1h, and 7Fh with 1FF0h) is taken as
+the ATA command within it, whose protocol must not send data either; of NVMe commands FLAGS (fused, SGL) must be 0.
+"""
+
+
+def read_only_commands() -> str:
+    """The table of read-only commands, by command set."""
+    from sated._commands import read_only
+
+    parts = [f"# Read-only commands\n\n{NOTE}{READ_ONLY}"]
+    for name in dict.fromkeys(row.set for row in read_only()):
+        parts.append(f"\n## {name}\n\n| opcode | command | fields |\n|---|---|---|\n")
+        parts.extend(f"| `{row.opcode:02X}h` | {row.name} | {row.fields} |\n" for row in read_only() if row.set == name)
+    return "".join(parts)
+
+
 PAGES = {
     "c-api.md": c_api,
     "command-line.md": command_line,
     "plan-file.md": plan_keys,
     "run-directory.md": run_directory,
     "exit-codes.md": exit_codes,
+    "replay.md": replay_files,
+    "read-only-commands.md": read_only_commands,
 }
 
 

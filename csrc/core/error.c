@@ -95,6 +95,16 @@ int error_copy(const struct sated_detail *from)
     return last.code;
 }
 
+struct sated_detail *error_last(void)
+{
+    return &last;
+}
+
+int sated_detail_set(int code, int layer, const char *text)
+{
+    return error_set(code, (enum sated_layer)layer, "%s", text);
+}
+
 void sated_detail_get(struct sated_detail *out)
 {
     *out = last;

@@ -15,4 +15,7 @@ const char *error_text(int error);
 /* Puts a detail that another thread left (a job's own) into the calling thread's. Returns its code. */
 int error_copy(const struct sated_detail *from);
 
+/* The calling thread's detail, for adding what a drive answered to a failure that was just set. */
+struct sated_detail *error_last(void);
+
 #endif

@@ -31,9 +31,21 @@ static void guard_block(struct sated_drive *d, struct sated_guard *out)
     use_add(&r, "this version writes only to files and simulated drives");
     if (handle_check_same(d))
         use_add(&r, "%s no longer leads to what was opened; open it anew", d->path);
-    use_of_device(&r, d->node);
+    if (d->node[0])
+        use_of_device(&r, d->node);
     out->needs_token = true;
     snprintf(out->scope, sizeof out->scope, "nothing: %.400s is open for reading only", d->path);
+}
+
+static void guard_transport(const struct sated_drive *d, struct sated_guard *out)
+{
+    struct use_report r = {.text = out->reasons, .n = sizeof out->reasons};
+    out->safe = d->permitted;
+    out->needs_token = !d->permitted;
+    if (!d->permitted)
+        use_add(&r, "a transport that is not said to be simulated counts as a real drive, to which this version sends "
+                    "read-only commands only");
+    snprintf(out->scope, sizeof out->scope, "what the transport %.400s reaches", d->path);
 }
 
 int sated_drive_guard(struct sated_drive *d, struct sated_guard *out)
@@ -47,7 +59,13 @@ int sated_drive_guard(struct sated_drive *d, struct sated_guard *out)
                  d->identity.capacity_bytes);
         break;
     case HANDLE_FILE: guard_file(d, out); break;
+    case HANDLE_COMMANDS:
     case HANDLE_BLOCK: guard_block(d, out); break;
+    case HANDLE_REPLAY:
+        out->safe = true;
+        snprintf(out->scope, sizeof out->scope, "the recorded answers of %.400s, and nothing of this machine", d->path);
+        break;
+    case HANDLE_CALLBACK: guard_transport(d, out); break;
     }
     return 0;
 }
@@ -63,9 +81,9 @@ static void one_line(char *out, size_t n, const char *reasons)
 int sated_drive_permit(struct sated_drive *d, const char *token)
 {
     struct sated_guard guard;
-    if (d->kind == HANDLE_SIMULATED)
+    if (d->kind == HANDLE_SIMULATED || d->kind == HANDLE_REPLAY || (d->kind == HANDLE_CALLBACK && d->permitted))
         return 0;
-    if (d->kind == HANDLE_BLOCK)
+    if (d->kind != HANDLE_FILE)
         return error_set(SATED_UNSUPPORTED, SATED_LAYER_DRIVE,
                          "%s: this version writes only to files and simulated drives; give it a file (--create 1GiB) "
                          "or a sim: drive, or let the load only read",

@@ -7,6 +7,7 @@
 #include "transport/block.h"
 #include "transport/handle.h"
 #include "transport/node.h"
+#include "transport/use.h"
 
 void identity_token(struct sated_identity *id, const char *name, bool unique)
 {
@@ -27,6 +28,18 @@ void identity_token(struct sated_identity *id, const char *name, bool unique)
     }
 }
 
+void identity_reasons(struct sated_identity *id, const char *name)
+{
+    struct use_report r = {.text = id->reasons, .n = sizeof id->reasons};
+    id->reasons[0] = '\0';
+    use_add(&r, "this version writes only to files and simulated drives");
+    use_of_device(&r, name);
+    if (r.mounted)
+        id->flags |= SATED_IDENTITY_MOUNTED;
+    else
+        id->flags &= ~(uint32_t)SATED_IDENTITY_MOUNTED;
+}
+
 struct same {
     const char *serial;
     int n;
@@ -44,10 +57,11 @@ int sated_drive_get_identity(struct sated_drive *d, struct sated_identity *out)
 {
     if (d->kind == HANDLE_FILE) {
         snprintf(d->identity.token, sizeof d->identity.token, "%s", d->path);
-    } else if (d->kind == HANDLE_BLOCK) {
+    } else if (d->kind == HANDLE_BLOCK || (d->kind == HANDLE_COMMANDS && d->node[0])) {
         struct same same = {.serial = d->identity.serial};
         node_each_disk(visit_same, &same);
         identity_token(&d->identity, d->node, same.n <= 1);
+        identity_reasons(&d->identity, d->node);
     }
     *out = d->identity;
     return 0;

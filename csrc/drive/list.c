@@ -51,8 +51,10 @@ int sated_drive_list(struct sated_identity *out, size_t cap)
 {
     struct list l = {.out = out, .cap = out ? cap : 0};
     int rc = node_each_disk(visit, &l);
-    for (size_t i = 0; !rc && i < l.n && i < l.cap; i++)
+    for (size_t i = 0; !rc && i < l.n && i < l.cap; i++) {
         identity_token(&out[i], l.names[i], is_unique(&l, i));
+        identity_reasons(&out[i], l.names[i]);
+    }
     free(l.names);
     free(l.serials);
     if (rc == -ENOMEM)

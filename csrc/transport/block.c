@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/error.h"
-#include "core/file.h"
+#include "transport/calls.h"
 #include "transport/node.h"
+#include "transport/topology.h"
 #include "transport/use.h"
 
 /* The unit serial number page: length in bytes 2 and 3, then ASCII (SPC-6, 7.7.20). */
@@ -71,16 +71,6 @@ static void find_transport(struct sated_identity *out, const char *name)
             snprintf(out->transport, sizeof out->transport, "%s", known[i].transport);
 }
 
-static void find_link(struct sated_identity *out, const char *name)
-{
-    char speed[20], width[4];
-    if (strcmp(out->transport, "nvme"))
-        return;
-    if (node_text(speed, sizeof speed, "/sys/class/block/%s/device/device/current_link_speed", name) &&
-        node_text(width, sizeof width, "/sys/class/block/%s/device/device/current_link_width", name))
-        snprintf(out->link, sizeof out->link, "%s x%s", speed, width);
-}
-
 static void find_names(struct sated_identity *out, const char *name)
 {
     char text[200];
@@ -123,7 +113,9 @@ void block_identify(const char *name, struct sated_identity *out)
         out->flags |= SATED_IDENTITY_ROTATION_KNOWN; /* sysfs does not tell how fast the others turn */
     find_transport(out, whole);
     find_names(out, whole);
-    find_link(out, whole);
+    if (!strcmp(out->transport, "sas") && !strcmp(out->vendor, "ATA"))
+        snprintf(out->transport, sizeof out->transport, "sata"); /* behind a SAS adapter, which speaks both */
+    topology_identify(whole, out);
     if (!strcmp(out->transport, "nvme"))
         out->protocol = SATED_PROTOCOL_NVME;
     else if (!strcmp(out->vendor, "ATA"))
@@ -147,15 +139,15 @@ int block_open(struct sated_drive *d)
 {
     struct stat st;
     d->kind = HANDLE_BLOCK;
-    d->fd = file_open(d->path, O_RDONLY, 0);
+    d->fd = calls.open(d->path, O_RDONLY);
     if (d->fd < 0) {
-        int error = errno;
+        int error = -d->fd;
         return error_set(-error, SATED_LAYER_DRIVE, "%s: cannot open it for reading: %s%s", d->path, error_text(error),
                          error == EACCES || error == EPERM ? "; run as root, or as a member of the group that owns it"
                          : error == ENOMEDIUM || error == ENXIO ? "; there is no medium in it"
                                                                 : "");
     }
-    if (fstat(d->fd, &st) || !S_ISBLK(st.st_mode))
+    if (calls.fstat(d->fd, &st) || !S_ISBLK(st.st_mode))
         return error_set(SATED_UNSAFE, SATED_LAYER_DRIVE,
                          "%s: became something else while it was opened; look at it, then try again", d->path);
     d->device = st.st_rdev;

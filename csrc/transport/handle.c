@@ -21,6 +21,8 @@
 
 static bool is_opened(const struct sated_drive *d, const struct stat *st)
 {
+    if (d->kind == HANDLE_COMMANDS)
+        return S_ISCHR(st->st_mode) && st->st_rdev == d->device;
     return d->kind == HANDLE_BLOCK ? S_ISBLK(st->st_mode) && st->st_rdev == d->device
                                    : S_ISREG(st->st_mode) && st->st_dev == d->device && st->st_ino == d->inode;
 }
@@ -35,7 +37,8 @@ static int not_same(const struct sated_drive *d)
 int handle_check_same(const struct sated_drive *d)
 {
     struct stat st;
-    return d->kind == HANDLE_SIMULATED || (stat(d->path, &st) == 0 && is_opened(d, &st)) ? 0 : not_same(d);
+    bool placeless = d->kind == HANDLE_SIMULATED || d->kind == HANDLE_REPLAY || d->kind == HANDLE_CALLBACK;
+    return placeless || (stat(d->path, &st) == 0 && is_opened(d, &st)) ? 0 : not_same(d);
 }
 
 /* Opens once more what the handle stands for. It is never opened by its path: a block device could have taken that, and
@@ -62,10 +65,22 @@ static int reopen(const struct sated_drive *d, int flags, int *out)
     return 0;
 }
 
+int handle_need_blocks(const struct sated_drive *d, const char *what)
+{
+    if (d->kind != HANDLE_COMMANDS && d->kind != HANDLE_REPLAY && d->kind != HANDLE_CALLBACK)
+        return 0;
+    return error_set(
+        SATED_UNSUPPORTED, SATED_LAYER_DRIVE,
+        "%s: %s is not possible: it takes single commands only; give the drive's block device, a file or a "
+        "sim: drive",
+        d->path, what);
+}
+
 int handle_need_permit(struct sated_drive *d, const char *what)
 {
-    if (d->permitted)
-        return 0;
+    int rc = handle_need_blocks(d, what);
+    if (rc || d->permitted)
+        return rc;
     if (d->kind == HANDLE_BLOCK)
         return error_set(SATED_UNSUPPORTED, SATED_LAYER_DRIVE,
                          "%s: %s is refused: " ONLY_FILES "; give it a file (--create 1GiB) or a sim: drive, or let "
@@ -124,11 +139,9 @@ int handle_lend(struct sated_drive *d, bool writing, bool *direct, uint32_t *ali
     if (d->kind == HANDLE_SIMULATED)
         return error_set(SATED_UNSUPPORTED, SATED_LAYER_DRIVE,
                          "%s: a simulated drive has no descriptor; use the simulated engine", d->path);
-    if (writing) {
-        rc = handle_need_permit(d, "writing");
-        if (rc)
-            return rc;
-    }
+    rc = writing ? handle_need_permit(d, "writing") : handle_need_blocks(d, "reading");
+    if (rc)
+        return rc;
     int flags = writing ? O_RDWR : O_RDONLY;
     rc = -EINVAL;
     if (wanted && d->direct) {
@@ -150,6 +163,8 @@ void handle_return(int fd)
 
 int64_t handle_now_ns(struct sated_drive *d)
 {
+    if (d->kind == HANDLE_REPLAY)
+        return d->replay_ns;
     return d->kind == HANDLE_SIMULATED ? sim_now_ns(d->sim) * (int64_t)sim_scale(d->sim) : clock_now_ns();
 }
 
@@ -165,6 +180,10 @@ int sated_drive_sleep(struct sated_drive *d, int64_t ns)
         return error_set(-EINVAL, SATED_LAYER_ARGUMENT,
                          "%s: cannot be left idle for %" PRId64 " ns; give 0 or more, and less than 292 years in all",
                          d->path, ns);
+    if (d->kind == HANDLE_REPLAY) {
+        d->replay_ns = end;
+        return 0;
+    }
     if (d->kind != HANDLE_SIMULATED) {
         clock_sleep_until_ns(end);
         return 0;

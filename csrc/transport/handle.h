@@ -7,11 +7,16 @@
 
 struct sim;
 struct sated_load;
+struct command_face;
+struct record;
 
 enum handle_kind {
     HANDLE_SIMULATED,
     HANDLE_FILE,
     HANDLE_BLOCK,
+    HANDLE_COMMANDS, /* a node that takes commands only */
+    HANDLE_REPLAY,
+    HANDLE_CALLBACK,
 };
 
 struct sated_drive {
@@ -27,8 +32,14 @@ struct sated_drive {
     uint64_t inode;
     const void *_Atomic load; /* the load that runs on it, or NULL; a load's own thread takes itself out */
     struct sim *sim;
-    char node[64];  /* a block device's name in sysfs, such as sda */
-    char path[512]; /* the real path of what was opened; a simulated drive's URI */
+    const struct command_face *face; /* the way of commands, found when the first one asks for it */
+    void *way;                       /* what that way keeps */
+    struct record *record;           /* of the commands, while they are recorded */
+    int64_t replay_ns;               /* the clock of a replayed drive */
+    char node[64];                   /* a block device's name in sysfs, such as sda; "" if there is none */
+    char command_node[64];           /* the name of the node that takes commands, where one was opened by itself */
+    int command_fd;                  /* that node, or an NVMe controller; else -1 */
+    char path[512];                  /* the real path of what was opened; a simulated or replayed drive's URI */
 };
 
 /* The descriptor for a load's I/O, opened by transport, owned by the caller, closed by handle_return.
@@ -37,11 +48,15 @@ struct sated_drive {
 int handle_lend(struct sated_drive *d, bool writing, bool *direct, uint32_t *alignment, int *fd);
 void handle_return(int fd);
 
-/* Reported nanoseconds of the handle's clock. */
+/* Reported nanoseconds of the handle's clock; a replayed drive's goes on by what was recorded. */
 int64_t handle_now_ns(struct sated_drive *d);
 
-/* Whether the drive may be changed. One that needs no token (simulated, or a file made by this open) is permitted by
- * the first call. @param what is about to be done, for the sentence, such as "erasing".
+/* Whether the drive has blocks that can be read and written here, beyond single commands. @param what as below.
+ * Return: 0 or SATED_UNSUPPORTED. */
+int handle_need_blocks(const struct sated_drive *d, const char *what);
+
+/* Whether the drive's blocks may be changed. One that needs no token (simulated, or a file made by this open) is
+ * permitted by the first call. @param what is about to be done, for the sentence, such as "erasing".
  * Return: 0, SATED_UNSAFE without a permit, SATED_UNSUPPORTED for a block device. */
 int handle_need_permit(struct sated_drive *d, const char *what);
 

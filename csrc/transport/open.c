@@ -14,8 +14,13 @@
 #include "core/size.h"
 #include "sim/sim.h"
 #include "transport/block.h"
+#include "transport/calls.h"
+#include "transport/command.h"
+#include "transport/device.h"
 #include "transport/node.h"
+#include "transport/record.h"
 #include "transport/regular.h"
+#include "transport/replay.h"
 #include "transport/simulated.h"
 
 void sated_drive_options_init(struct sated_drive_options *opt)
@@ -55,10 +60,11 @@ static int refuse_scheme(const char *uri, size_t n)
     char scheme[32];
     snprintf(scheme, sizeof scheme, "%.*s", (int)(n < sizeof scheme ? n : sizeof scheme - 1), uri);
     const char *near = size_nearest(scheme, known, sizeof known / sizeof *known);
-    return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
-                     "\"%s\": unknown scheme %s:%s%s%s; there are PATH, serial:TEXT and sim:NAME, and a file of that "
-                     "name is written ./%s",
-                     uri, scheme, near ? ", did you mean " : "", near ? near : "", near ? ":" : "", uri);
+    return error_set(
+        SATED_PARSE, SATED_LAYER_ARGUMENT,
+        "\"%s\": unknown scheme %s:%s%s%s; there are PATH, serial:TEXT, replay:FILE and sim:NAME, and a file of that "
+        "name is written ./%s",
+        uri, scheme, near ? ", did you mean " : "", near ? near : "", near ? ":" : "", uri);
 }
 
 static int refuse_missing(const char *path)
@@ -97,7 +103,7 @@ static int open_path(struct sated_drive *d, const char *path)
     int rc = resolve(d, path);
     if (rc)
         return rc;
-    if (stat(d->path, &st))
+    if (calls.stat(d->path, &st))
         return refuse_missing(path);
     if (S_ISREG(st.st_mode))
         return regular_open(d);
@@ -107,8 +113,7 @@ static int open_path(struct sated_drive *d, const char *path)
         return error_set(SATED_PARSE, SATED_LAYER_DRIVE,
                          "%s: is a directory; name a file in it, and create= (--create 1GiB) makes a new one", d->path);
     if (S_ISCHR(st.st_mode))
-        return error_set(SATED_PARSE, SATED_LAYER_DRIVE,
-                         "%s: is a character device; give the drive's block device, which `sated list` shows", d->path);
+        return device_open(d, st.st_rdev);
     return error_set(SATED_PARSE, SATED_LAYER_DRIVE,
                      "%s: is a pipe or a socket, not a drive; give a file or a block device", d->path);
 }
@@ -184,17 +189,19 @@ static int open_uri(struct sated_drive *d, const char *uri, uint64_t create_byte
     size_t n = scheme_length(uri);
     if (!uri[0])
         return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
-                         "the drive's name is empty; give PATH, serial:TEXT or sim:NAME");
+                         "the drive's name is empty; give PATH, serial:TEXT, replay:FILE or sim:NAME");
     bool sim = n == 3 && !strncmp(uri, "sim", n), serial = n == 6 && !strncmp(uri, "serial", n);
-    if (n == 6 && !strncmp(uri, "replay", n))
-        return error_set(SATED_UNSUPPORTED, SATED_LAYER_ARGUMENT,
-                         "\"%s\": replay is not in this version; give PATH, serial:TEXT or sim:NAME", uri);
-    if ((sim || serial) && create_bytes)
+    bool replay = n == 6 && !strncmp(uri, "replay", n);
+    if ((sim || serial || replay) && create_bytes)
         return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT, "\"%s\": create= makes files only; leave it out%s", uri,
                          sim ? ", or make a state file by state=FILE" : "");
     if (sim) {
         snprintf(d->path, sizeof d->path, "%s", uri);
         return simulated_open(d, uri + 4);
+    }
+    if (replay) {
+        snprintf(d->path, sizeof d->path, "%s", uri);
+        return replay_open(d, uri + 7);
     }
     if (serial)
         return open_serial(d, uri + 7);
@@ -213,7 +220,7 @@ int sated_drive_open(struct sated_drive **out, const char *uri, const struct sat
     struct sated_drive *d = calloc(1, sizeof *d);
     if (!d)
         return error_set(-ENOMEM, SATED_LAYER_DRIVE, "%s: no memory for a handle", uri);
-    d->fd = d->write_fd = -1;
+    d->fd = d->write_fd = d->command_fd = -1;
     rc = open_uri(d, uri, options.create_bytes);
     if (rc) {
         sated_drive_close(d);
@@ -233,10 +240,13 @@ int sated_drive_close(struct sated_drive *d)
     if (d->load)
         return error_set(SATED_STATE, SATED_LAYER_DRIVE, "%s: a load runs on it; stop and free the load, then close",
                          d->path);
+    if (d->face && d->face->close)
+        d->face->close(d);
+    record_free(d->record);
     if (d->sim)
         rc = sim_free(d->sim);
-    if (d->fd >= 0)
-        close(d->fd);
+    calls.close(d->command_fd);
+    calls.close(d->fd);
     if (d->write_fd >= 0)
         close(d->write_fd);
     free(d);

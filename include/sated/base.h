@@ -71,6 +71,10 @@ const char *sated_version(void);
 /* Copies the calling thread's last failure. @param out where to. Thread: any, its own failures only. */
 void sated_detail_get(struct sated_detail *out);
 
+/* Sets the calling thread's last failure: for callbacks that fail. @param text one sentence.
+ * Return: the code. Thread: any. */
+int sated_detail_set(int code, int layer, const char *text);
+
 /* The name of a code, such as "PARSE" or "ENOSPC". @param code as returned by a failed call.
  * Return: a static string, "UNKNOWN" where there is none. Thread: any. */
 const char *sated_error_name(int code);

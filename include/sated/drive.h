@@ -13,8 +13,10 @@ extern "C" {
 
 /* cdef: begin */
 
-/* A drive: a simulated one, a regular file, or (read-only so far) a block device. */
+/* A drive: a simulated one, a regular file, a device (read-only so far), recorded answers, or a callback transport. */
 struct sated_drive;
+struct sated_scsi_command;
+struct sated_nvme_command;
 
 struct sated_drive_options {
     uint32_t size; /* of this struct */
@@ -35,6 +37,9 @@ enum sated_protocol {
 #define SATED_IDENTITY_ROTATION_KNOWN 8
 #define SATED_IDENTITY_RAW_KNOWN 16
 #define SATED_IDENTITY_MOUNTED 32
+#define SATED_IDENTITY_REPLAYED 64       /* its answers were recorded */
+#define SATED_IDENTITY_CALLBACK 128      /* a transport of the caller's stands behind it */
+#define SATED_IDENTITY_COMMANDS_ONLY 256 /* it takes commands, but no load */
 
 struct sated_identity {
     uint32_t protocol;              /* enum sated_protocol */
@@ -51,9 +56,16 @@ struct sated_identity {
     char serial[64];
     char firmware[32];
     char transport[16]; /* sata sas nvme usb virtio file sim */
-    char link[32];
-    char path[512];  /* by-id where there is one */
-    char token[576]; /* what confirm= takes */
+    char link[32];      /* as negotiated, such as "6.0 Gbps" or "8.0 GT/s PCIe x4" */
+    char link_max[32];
+    char hba[96];          /* what it is attached to: name and place of a host adapter, a USB bridge, ... */
+    char driver[32];       /* the kernel's, of that */
+    char namespaces[256];  /* NVMe: all that this controller or subsystem has; names, separated by line feeds */
+    char controllers[256]; /* NVMe: the paths to this namespace, such as "nvme4 live"; likewise */
+    char members[512];     /* of a set, with their states, such as "sda1 in_sync"; likewise */
+    char reasons[512];     /* why it may not be written to; sentences, likewise */
+    char path[512];        /* by-id where there is one */
+    char token[576];       /* what confirm= takes */
     char raw_source[128];
     char note[256]; /* such as why direct I/O is not in use; empty if there is nothing to say */
 };
@@ -69,7 +81,9 @@ struct sated_guard {
 /* Sets the defaults: open what is there. */
 void sated_drive_options_init(struct sated_drive_options *opt);
 
-/* Opens a drive by URI: PATH, serial:TEXT or sim:NAME[,key=value]... Nothing is opened for writing yet.
+/* Opens a drive by URI: PATH, serial:TEXT, replay:FILE or sim:NAME[,key=value]... Nothing is opened for writing yet.
+ * PATH is a regular file, a block device, or a node that takes commands: /dev/sgN, /dev/bsg/H:C:T:L, /dev/ngXnY, or
+ * an NVMe controller, which stands for its namespace if it has just one, and else takes admin commands only.
  * @param out receives the handle, NULL on failure; @param uri; @param opt NULL for the defaults.
  * Return: 0; SATED_PARSE for a URI that has no meaning; SATED_UNSAFE if a file to be made exists or became another one
  * meanwhile, or if something else stands where the lock of a state= file belongs; SATED_STATE for a state file that is
@@ -107,6 +121,76 @@ int64_t sated_drive_now_ns(struct sated_drive *d);
  * @param ns reported nanoseconds. Return: 0, -EINVAL, or SATED_STATE while a load runs on a simulated drive.
  * Thread: the handle's. */
 int sated_drive_sleep(struct sated_drive *d, int64_t ns);
+
+/* ---- Commands ---- */
+
+#define SATED_REPLY_RESIDUAL_WRONG 1 /* the residual was not within the length: all of the data is taken as moved */
+
+/* What came of one command. Filled also where the call fails, as far as things went. */
+struct sated_reply {
+    uint64_t result;     /* NVMe: dwords 0 and 1 of the completion (dword 0 only where the kernel has no 64-bit form) */
+    int64_t duration_ns; /* by the drive's clock */
+    uint32_t data_len;   /* bytes of data that moved: what was asked for less the residual */
+    int32_t residual;    /* as told */
+    uint32_t flags;      /* SATED_REPLY_* */
+    uint16_t host_status;   /* SCSI: of the host adapter, DID_* of the kernel; 0 = ok */
+    uint16_t driver_status; /* SCSI: of the kernel's driver; 8 = there is sense data */
+    uint16_t nvme_status;   /* 15 bits: DNR 4000h, More 2000h, SCT 700h, SC FFh; 0 = ok */
+    uint8_t scsi_status;    /* SAM-5 5.3.1: 0 good, 2 check condition, ... */
+    uint8_t reserved;
+    uint32_t sense_len;
+    uint8_t sense[256];
+};
+
+/* A way to reach a drive that the caller brings. */
+struct sated_transport {
+    uint32_t size;     /* of this struct */
+    uint32_t protocol; /* enum sated_protocol */
+    bool simulated;    /* no real drive stands behind it: commands need no consent */
+    uint8_t reserved[7];
+    void *user; /* handed to each function */
+    /* Carries a command. `data` has c->data_len bytes, to send or to fill, and is page-aligned; `reply` is zeroed.
+     * Return: 0 if the drive answered, whatever it said; else an error, whose sentence sated_detail_set() takes.
+     * NULL: the drive does not take such commands. */
+    int (*scsi)(void *user, const struct sated_scsi_command *c, void *data, struct sated_reply *reply);
+    int (*nvme)(void *user, const struct sated_nvme_command *c, void *data, struct sated_reply *reply);
+    void (*close)(void *user); /* with the drive; may be NULL */
+};
+
+/* Sets the defaults: a real SCSI drive without functions. */
+void sated_transport_init(struct sated_transport *t);
+
+/* Opens a drive behind the caller's transport and asks it what it is. @param name for sentences; @param t is copied.
+ * Return: 0 or an error; what cannot be asked of the drive is left out of the identity.
+ * Thread: the handle's, which is also that of the functions. Owner: the caller closes. */
+int sated_drive_open_transport(struct sated_drive **out, const char *name, const struct sated_transport *t);
+
+/* Keeps every command and its answer from now on, to be written as a replay file.
+ * Return: 0; SATED_UNSUPPORTED for what takes no commands, SATED_STATE if it is recorded already. */
+int sated_drive_record_start(struct sated_drive *d);
+
+/* Ends recording and writes the replay file, with the serial numbers and world-wide names in it replaced.
+ * @param path NULL writes nothing. Return: the number of commands, SATED_STATE if nothing is recorded, or an errno. */
+int sated_drive_record_stop(struct sated_drive *d, const char *path);
+
+enum sated_command_set {
+    SATED_COMMANDS_SCSI = 0,
+    SATED_COMMANDS_ATA = 1,
+    SATED_COMMANDS_NVME_ADMIN = 2,
+    SATED_COMMANDS_NVME_IO = 3,
+};
+
+/* A row of the table of read-only commands: what changes nothing, and is sent without consent. */
+struct sated_read_only {
+    uint32_t set; /* enum sated_command_set */
+    uint32_t opcode;
+    char name[64];
+    char fields[192]; /* what must hold for its fields; empty: nothing */
+};
+
+/* The table of read-only commands. @param out cap rows of it, may be NULL with cap 0.
+ * Return: how many rows it has. Thread: any. */
+int sated_read_only_list(struct sated_read_only *out, size_t cap);
 
 /* cdef: end */
 

@@ -7,6 +7,10 @@
 #include <sated/histogram.h>
 #include <sated/steady.h>
 #include <sated/drive.h>
+#include <sated/scsi.h>
+#include <sated/ata.h>
+#include <sated/nvme.h>
+#include <sated/health.h>
 #include <sated/purge.h>
 #include <sated/provision.h>
 #include <sated/workload.h>

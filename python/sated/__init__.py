@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sated import errors, profiles, sim, steady
+from sated import ata, errors, nvme, profiles, scsi, sim, steady
+from sated._commands import ReadOnly, Reply, Transport, read_only
 from sated._drive import Drive, Guard, Identity
 from sated._drive import list_drives as list
 from sated._drive import open_drive as open
 from sated._ffi import lib as _lib
 from sated._ffi import text as _c_text
+from sated._health import Health
 from sated._histogram import Histogram
 from sated._load import Job, Progress, Result, load, start
 from sated._workload import Workload
@@ -34,26 +36,34 @@ __all__ = [
     "Drive",
     "DriveError",
     "Guard",
+    "Health",
     "Histogram",
     "Identity",
     "Job",
     "ParseError",
     "Progress",
+    "ReadOnly",
+    "Reply",
     "Result",
     "Run",
     "SatedError",
     "StalledError",
     "StateError",
+    "Transport",
     "UnsafeError",
     "UnsupportedError",
     "Workload",
+    "ata",
     "errors",
     "list",
     "load",
+    "nvme",
     "open",
     "profiles",
     "query",
+    "read_only",
     "review",
+    "scsi",
     "sim",
     "start",
     "steady",

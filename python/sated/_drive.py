@@ -14,6 +14,11 @@ from sated._ffi import ffi, lib, text
 from sated.errors import ParseError, SatedError, UnsafeError, check
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from sated._commands import Reply, Transport
+    from sated._health import Health
     from sated._provision import Provisioning
     from sated._pump import Pump
     from sated._purge import PurgeMethod, PurgeResult
@@ -51,6 +56,21 @@ class Identity:
     rotation_rpm: int | None
     transport: str
     link: str
+    """As negotiated, such as "6.0 Gbps" or "8.0 GT/s PCIe x4"."""
+    link_max: str
+    hba: str
+    """What it is attached to: name and place of a host adapter, a USB bridge, a PCI function."""
+    driver: str
+    """The kernel's, of that."""
+    namespaces: tuple[str, ...]
+    """NVMe: all that its controller or subsystem has."""
+    controllers: tuple[str, ...]
+    """NVMe: the paths to this namespace, with their states."""
+    members: tuple[str, ...]
+    """Of a set, with their states."""
+    mounted: bool
+    reasons: tuple[str, ...]
+    """Why it may not be written to, as far as can be seen without opening it."""
     path: DriveSerial
     features: tuple[str, ...]
     scale: int
@@ -81,7 +101,14 @@ _FEATURES = {
     lib.SATED_IDENTITY_FILE: "file",
     lib.SATED_IDENTITY_BLOCK: "block",
     lib.SATED_IDENTITY_MOUNTED: "mounted",
+    lib.SATED_IDENTITY_REPLAYED: "replayed",
+    lib.SATED_IDENTITY_CALLBACK: "transport",
+    lib.SATED_IDENTITY_COMMANDS_ONLY: "commands-only",
 }
+
+
+def _lines(value: Any) -> tuple[str, ...]:
+    return tuple(line for line in text(value).split("\n") if line)
 
 
 def _identity(c: Any) -> Identity:
@@ -101,6 +128,14 @@ def _identity(c: Any) -> Identity:
         rotation_rpm=int(c.rotation_rpm) if c.flags & lib.SATED_IDENTITY_ROTATION_KNOWN else None,
         transport=text(c.transport),
         link=text(c.link),
+        link_max=text(c.link_max),
+        hba=text(c.hba),
+        driver=text(c.driver),
+        namespaces=_lines(c.namespaces),
+        controllers=_lines(c.controllers),
+        members=_lines(c.members),
+        mounted=bool(c.flags & lib.SATED_IDENTITY_MOUNTED),
+        reasons=_lines(c.reasons),
         path=DriveSerial(text(c.path)),
         features=tuple(name for flag, name in _FEATURES.items() if c.flags & flag),
         scale=int(c.scale),
@@ -112,11 +147,15 @@ def _identity(c: Any) -> Identity:
 class Drive:
     """An open drive. A context manager; closing a simulated drive with `state=FILE` saves it."""
 
-    def __init__(self, uri: str | os.PathLike[str], *, create: int | str | None = None) -> None:
-        self.uri = os.fspath(uri)
+    def __init__(self, uri: str | os.PathLike[str] | Transport, *, create: int | str | None = None) -> None:
         self._c: Any = None
         self._permitted = False
         self._pumps: weakref.WeakSet[Pump] = weakref.WeakSet()  # loads that may still run on it
+        self._transport: Transport | None = None
+        if not isinstance(uri, str | os.PathLike):
+            self._open_transport(uri, create)
+            return
+        self.uri = os.fspath(uri)
         options = ffi.new("struct sated_drive_options *")
         lib.sated_drive_options_init(options)
         if create is not None:
@@ -129,6 +168,17 @@ class Drive:
         check(lib.sated_drive_open(out, _c_path(uri), options))
         self._c = out[0]
 
+    def _open_transport(self, transport: Transport, create: int | str | None) -> None:
+        from sated._commands import Transport, open_transport
+
+        if not isinstance(transport, Transport):
+            raise ParseError(f"a {type(transport).__name__} is no drive: give a URI, or an instance of sated.Transport")
+        if create is not None:
+            raise ParseError("create= makes files only: leave it out for a transport")
+        self.uri = transport.name or type(transport).__name__
+        self._c, self._kept = open_transport(transport)
+        self._transport = transport
+
     def close(self) -> None:
         """Ends a load that still runs on it, and closes it. Raises FileOSError where a simulated drive's `state=` file
         cannot be saved; it is then as it was before."""
@@ -137,7 +187,11 @@ class Drive:
                 pump.stop()
                 pump.ended.wait()
             c, self._c = self._c, None
-            check(lib.sated_drive_close(c))
+            try:
+                check(lib.sated_drive_close(c))
+            finally:
+                if self._transport is not None:
+                    self._transport.close()
 
     @property
     def _handle(self) -> Any:
@@ -171,12 +225,25 @@ class Drive:
         """The drives of a set; none for a single drive."""
         return []
 
+    def health(self) -> Health:
+        """How the drive is, as far as it tells; what one page refuses is in `.warnings`, and the rest goes on.
+
+        Raises UnsupportedError for a file, DriveError where nothing at all is told, StateError while a load runs on a
+        simulated drive.
+
+        >>> with open_drive("sim:generic") as drive:
+        ...     drive.health().media_errors
+        0
+        """
+        from sated import _health
+
+        return _health.get(self)
+
     def guard(self) -> Guard:
         """What a write, a trim or a purge would touch, and what stands against it."""
         c = ffi.new("struct sated_guard *")
         check(lib.sated_drive_guard(self._handle, c))
-        reasons = tuple(line for line in text(c.reasons).split("\n") if line)
-        return Guard(bool(c.safe), reasons, text(c.scope), bool(c.needs_token))
+        return Guard(bool(c.safe), _lines(c.reasons), text(c.scope), bool(c.needs_token))
 
     def permit(self, confirm: str | None = None) -> None:
         """Consents to changing the drive for as long as it is open; once given, here or in the `confirm=` of a call, it
@@ -241,6 +308,131 @@ class Drive:
         """Lifts the limit."""
         return self.set_capacity(fraction=1.0, confirm=confirm)
 
+    def scsi(
+        self,
+        cdb: Any,
+        data_in: int = 512,
+        data_out: bytes | None = None,
+        *,
+        timeout: float | None = None,
+        confirm: str | None = None,
+    ) -> Reply:
+        """Sends a SCSI command and waits for its answer.
+
+        `cdb`: 6 to 32 bytes, or a command of `sated.scsi`, which knows its length of data itself. `data_in`: bytes that
+        the drive may send; `data_out`: what goes to the drive instead. `timeout`: seconds, else the command's own.
+        Commands outside the read-only table (`sated.read_only()`) need `confirm=` on a real drive, and this version
+        sends them to none.
+
+        Raises DriveError (with `.detail` and `.reply`), StalledError, UnsafeError, UnsupportedError where the drive
+        takes no such commands, StateError where recorded answers do not fit.
+        """
+        from sated import _commands
+
+        return _commands.scsi(self, cdb, data_in, data_out, timeout, confirm)
+
+    def ata(
+        self,
+        command: Any,
+        *,
+        features: int = 0,
+        count: int | None = None,
+        lba: int = 0,
+        device: int = 0x40,
+        protocol: str | None = None,
+        ext: bool | None = None,
+        ck_cond: bool = False,
+        data_in: int = 0,
+        data_out: bytes | None = None,
+        timeout: float | None = None,
+        confirm: str | None = None,
+    ) -> Reply:
+        """Sends an ATA command by ATA PASS-THROUGH.
+
+        `command`: a number, or a command of `sated.ata`, which brings all the rest. `protocol`: non-data, pio-in,
+        pio-out, dma or fpdma, by default by the data; `count`: by default the blocks of data; `ext`: a 48-bit command,
+        by default where a number needs it; `ck_cond`: the registers are the answer, in `Reply.registers`. The rest, and
+        what is raised, as for `scsi`; UnsupportedError also where that answer never came.
+        """
+        from sated import _commands
+
+        return _commands.ata(
+            self,
+            command,
+            features,
+            count,
+            lba,
+            device,
+            protocol,
+            ext,
+            ck_cond,
+            data_in,
+            data_out,
+            timeout,
+            confirm,
+        )
+
+    def nvme_admin(
+        self,
+        opcode: Any,
+        *,
+        nsid: int = 0,
+        cdw2: int = 0,
+        cdw3: int = 0,
+        cdw10: int = 0,
+        cdw11: int = 0,
+        cdw12: int = 0,
+        cdw13: int = 0,
+        cdw14: int = 0,
+        cdw15: int = 0,
+        data_in: int = 0,
+        data_out: bytes | None = None,
+        timeout: float | None = None,
+        confirm: str | None = None,
+    ) -> Reply:
+        """Sends an NVMe admin command to the drive's controller.
+
+        `opcode`: a number, or a command of `sated.nvme`, which brings its dwords and lengths. The rest as for `scsi`.
+        """
+        from sated import _commands
+
+        cdws = {"cdw2": cdw2, "cdw3": cdw3, "cdw10": cdw10, "cdw11": cdw11}
+        cdws |= {"cdw12": cdw12, "cdw13": cdw13, "cdw14": cdw14, "cdw15": cdw15}
+        return _commands.nvme(self, True, opcode, nsid, cdws, data_in, data_out, timeout, confirm)
+
+    def nvme_io(
+        self,
+        opcode: Any,
+        *,
+        nsid: int = 0,
+        cdw2: int = 0,
+        cdw3: int = 0,
+        cdw10: int = 0,
+        cdw11: int = 0,
+        cdw12: int = 0,
+        cdw13: int = 0,
+        cdw14: int = 0,
+        cdw15: int = 0,
+        data_in: int = 0,
+        data_out: bytes | None = None,
+        timeout: float | None = None,
+        confirm: str | None = None,
+    ) -> Reply:
+        """Sends an NVMe I/O command to the namespace; as `nvme_admin`."""
+        from sated import _commands
+
+        cdws = {"cdw2": cdw2, "cdw3": cdw3, "cdw10": cdw10, "cdw11": cdw11}
+        cdws |= {"cdw12": cdw12, "cdw13": cdw13, "cdw14": cdw14, "cdw15": cdw15}
+        return _commands.nvme(self, False, opcode, nsid, cdws, data_in, data_out, timeout, confirm)
+
+    def record(self, path: str | Path) -> AbstractContextManager[None]:
+        """Records every command sent in the `with` block, and writes them at its end as a replay file, with serial
+        numbers and world-wide names replaced. Raises UnsupportedError for what takes no commands; nothing is written
+        where the block raises."""
+        from sated import _commands
+
+        return _commands.record(self, path)
+
     def _consent(self, confirm: str | None) -> None:
         if confirm is not None or not self._permitted:
             self.permit(confirm)
@@ -262,8 +454,9 @@ class Drive:
         return self.identity._repr_html_() if self._c is not None else repr(self)
 
 
-def open_drive(uri: str | os.PathLike[str], *, create: int | str | None = None) -> Drive:
-    """Opens a drive: PATH, serial:TEXT or sim:NAME[,key=value]...; `create="1GiB"` makes a new file.
+def open_drive(uri: str | os.PathLike[str] | Transport, *, create: int | str | None = None) -> Drive:
+    """Opens a drive: PATH, serial:TEXT, replay:FILE or sim:NAME[,key=value]..., or an instance of `sated.Transport`;
+    `create="1GiB"` makes a new file.
 
     Raises ParseError for a URI without meaning, DriveOSError (and its builtin twin) where the drive cannot be opened.
 

@@ -43,6 +43,8 @@ class SatedError(Exception):
     """Every error of sated. `code` is C's, `exit_code` the command line's."""
 
     default_code: ClassVar[int] = lib.SATED_STATE
+    reply: Any = None
+    """Of a raw command: the `sated.Reply`, as far as things went."""
 
     def __init__(self, message: str, *, code: int | None = None, detail: Detail | None = None) -> None:
         super().__init__(message)

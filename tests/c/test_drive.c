@@ -13,7 +13,7 @@ static void test_uris(void)
     REFUSED(open_code(wrong, 0), SATED_PARSE, "did you mean sim:");
     REFUSED(open_code("serail:S1X", 0), SATED_PARSE, "did you mean serial:");
     REFUSED(open_code("https://example.org/", 0), SATED_PARSE, "unknown scheme https:");
-    REFUSED(open_code("replay:run.json", 0), SATED_UNSUPPORTED, "not in this version");
+    REFUSED(open_code("replay:nowhere.json", 0), -ENOENT, "nowhere.json");
     REFUSED(open_code("serial:", 0), SATED_PARSE, "missing");
     REFUSED(open_code("serial:NOBODY-HAS-THIS-1", 0), -ENOENT, "sated list");
     REFUSED(open_code("x210", 0), -ENOENT, "sim:x210");

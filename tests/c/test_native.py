@@ -26,15 +26,26 @@ def programs(request: pytest.FixtureRequest) -> Path:
     return out / "tests"
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_program(programs: Path, name: str, tmp_path: Path) -> None:
+def run(program: Path, *arguments: str, where: Path, timeout: float) -> None:
     # The limit ends a program that eats the machine's memory, before the kernel ends something else.
     sanitizers = {"UBSAN_OPTIONS": "print_stacktrace=1", "ASAN_OPTIONS": "hard_rss_limit_mb=6000"}
-    env = {**os.environ, **sanitizers, "TMPDIR": str(tmp_path)}
+    env = {**os.environ, **sanitizers, "TMPDIR": str(where)}
     ran = subprocess.run(
-        [programs / name], capture_output=True, text=True, check=False, cwd=tmp_path, env=env, timeout=300
+        [program, *arguments], capture_output=True, text=True, check=False, cwd=where, env=env, timeout=timeout
     )
     assert ran.returncode == 0, ran.stdout[-8000:] + ran.stderr[-8000:]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program(programs: Path, name: str, tmp_path: Path) -> None:
+    run(programs / name, where=tmp_path, timeout=300)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["test_decode_scsi", "test_decode_ata", "test_decode_nvme"])
+def test_a_million_answers(programs: Path, name: str, tmp_path: Path) -> None:
+    """Random, truncated and altered answers; the default run takes 20 000 of each."""
+    run(programs / name, "1000000", where=tmp_path, timeout=7200)
 
 
 def test_there_are_programs() -> None:

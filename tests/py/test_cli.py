@@ -18,6 +18,7 @@ from sated.cli import main
 
 COMMANDS = [
     ["list"],
+    ["health"],
     ["info"],
     ["load"],
     ["review"],

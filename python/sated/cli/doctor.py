@@ -17,7 +17,7 @@ from typing import Annotated
 import typer
 
 from .. import _text
-from ._common import MISSING, OK, Json, command, emit, epilog
+from ._common import DRIVE, MISSING, OK, USAGE, Ends, Json, command, emit, epilog, say, slug
 
 GOOD, LIMITED, BAD = "ok", "limited", "missing"
 _OPTIONAL = {
@@ -37,14 +37,33 @@ class Finding:
 
 
 def doctor(
-    folder: Annotated[Path, typer.Argument(help="The folder in which files would be tested or results kept.")] = Path(),
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FOLDER | DEVICE...]",
+            help="The folder in which files would be tested or results kept; with --record, the drives.",
+            show_default=False,
+        ),
+    ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Ask the drives what they are and how they are, and keep the answers in FILE for replay:FILE, "
+            "without serial numbers. With several drives each gets a file, with its name before the suffix.",
+        ),
+    ] = None,
     json: Json = False,
 ) -> int:
     """Look at this machine: engines, direct I/O in a folder, clock, processor, packages. Each comes with what to do.
 
     A file of 1 MiB is made in the folder, read, and removed; no drive is written to.
     """
-    findings = [*_findings(folder)]
+    if record is not None:
+        return _record(names or [], record, json)
+    if names and len(names) > 1:
+        raise Ends(f"{len(names)} folders: give one, or drives to record with --record FILE", USAGE)
+    findings = [*_findings(Path(names[0]) if names else Path())]
     if json:
         emit([asdict(finding) for finding in findings])
     else:
@@ -54,6 +73,31 @@ def doctor(
             if finding.do:
                 print(f"{'':<8} {'':<{width}}  -> {finding.do}")
     return MISSING if any(finding.state == BAD for finding in findings) else OK
+
+
+def _record(devices: list[str], path: Path, json: bool) -> int:
+    import sated
+    from sated._record import record
+
+    if not devices:
+        raise Ends(f"--record {path}: no drive to record; give its path, which `sated list` shows", USAGE)
+    files = [path if len(devices) == 1 else path.with_stem(f"{path.stem}-{slug(Path(d).stem)}") for d in devices]
+    if len(set(files)) < len(files):
+        raise Ends("two of the drives would be recorded into the same file; record them one by one", USAGE)
+    done = []
+    for device, file in zip(devices, files, strict=True):
+        with sated.open(device) as drive:
+            done.append(record(drive, file))
+    if json:
+        emit([asdict(one) for one in done])
+    for device, one in zip(devices, done, strict=True):
+        if not json:
+            print(f"{device}: {one.asked} commands, {one.answered} answered with data or success: {one.path}")
+        if one.stopped:
+            say(f"stopped early: {one.stopped}")
+    if not json:
+        print("Serial numbers and world-wide names are replaced; look at a file before you give it away.")
+    return DRIVE if any(one.stopped for one in done) else OK
 
 
 def _findings(folder: Path) -> Iterator[Finding]:
@@ -172,6 +216,5 @@ def _read(path: str | Path) -> str:
 
 
 def add_to(app: typer.Typer) -> None:
-    app.command("doctor", short_help="Look at what this machine can do.", epilog=epilog("sated doctor /mnt/test"))(
-        command(doctor)
-    )
+    ends = epilog("sated doctor /mnt/test", DRIVE)
+    app.command("doctor", short_help="Look at what this machine can do.", epilog=ends)(command(doctor))

@@ -44,6 +44,7 @@ def _lines(told: dict[str, Any]) -> list[tuple[str, str]]:
         ("firmware", identity["firmware"] or "-"),
         ("path", identity["path"] or "-"),
         ("transport", " ".join(part for part in (identity["transport"], identity["link"]) if part) or "-"),
+        *_attached(identity),
         ("capacity", _bytes(identity["capacity_bytes"])),
     ]
     if identity["native_capacity_bytes"] != identity["capacity_bytes"]:
@@ -66,6 +67,19 @@ def _lines(told: dict[str, Any]) -> list[tuple[str, str]]:
     lines.extend(("", reason) for reason in guard["reasons"])
     if guard["scope"]:
         lines.append(("would touch", guard["scope"]))
+    return lines
+
+
+def _attached(identity: dict[str, Any]) -> list[tuple[str, str]]:
+    """What not every drive has."""
+    lines = []
+    if identity["link_max"] and identity["link_max"] != identity["link"]:
+        lines.append(("fastest link", identity["link_max"]))
+    if identity["hba"]:
+        driver = f", driver {identity['driver']}" if identity["driver"] else ""
+        lines.append(("attached to", identity["hba"] + driver))
+    named = ("namespaces", "controllers", "members")
+    lines.extend((name, ", ".join(identity[name])) for name in named if identity[name])
     return lines
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def list_drives(json: Json = False) -> None:
     """Show every drive of this machine, the token that consents to writing to it, and why one may not be touched.
 
-    Nothing is written to any drive. Simulated drives are not listed: sated sim models names them.
+    No drive is opened, and none that sleeps is woken. Simulated drives are not listed: sated sim models names them.
     """
     import sated
 
@@ -27,7 +27,7 @@ def list_drives(json: Json = False) -> None:
     if not rows:
         print("no drives here; simulated ones always are: sated info sim:x210")
         return
-    head = ("drive", "model", "capacity", "token", "may not be touched because")
+    head = ("drive", "model", "capacity", "attached by", "token", "may not be touched because")
     print(
         table(
             head,
@@ -36,6 +36,7 @@ def list_drives(json: Json = False) -> None:
                     row["path"],
                     row["model"] or "-",
                     _text.capacity(row["capacity_bytes"]),
+                    " ".join(part for part in (row["transport"], row["link"]) if part) or "-",
                     row["token"] or "-",
                     "; ".join(row["reasons"]) or "(nothing stands against it)",
                 )
@@ -47,26 +48,26 @@ def list_drives(json: Json = False) -> None:
 
 
 def _row(identity: Identity) -> dict[str, Any]:
-    import sated
-
-    reasons: list[str] = []
-    safe = False
-    try:
-        with sated.open(identity.path) as drive:
-            guard = drive.guard()
-            safe, reasons = guard.safe, [*guard.reasons]
-    except sated.SatedError as error:
-        reasons = [str(error)]
     return {
         "path": identity.path,
         "vendor": identity.vendor,
         "model": identity.model,
         "serial": str(identity.serial),
+        "firmware": identity.firmware,
         "capacity_bytes": identity.capacity_bytes,
+        "rotation_rpm": identity.rotation_rpm,
         "transport": identity.transport,
+        "link": identity.link,
+        "link_max": identity.link_max,
+        "hba": identity.hba,
+        "driver": identity.driver,
+        "namespaces": identity.namespaces,
+        "controllers": identity.controllers,
+        "members": identity.members,
+        "mounted": identity.mounted,
         "token": identity.token,
-        "safe": safe,
-        "reasons": reasons,
+        "safe": not identity.reasons,
+        "reasons": identity.reasons,
     }
 
 

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* Health by ATA: SMART, the device statistics, which are the standard's own, and the self-test log. */
+#include "drive/health.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "protocol/known_ata.h"
+#include "transport/handle.h"
+
+struct ata {
+    char model[64];
+    int32_t rotating; /* as sated_ata_attribute_info takes it */
+    uint64_t block_bytes;
+    bool smart, logs, self_tests;
+};
+
+static bool take_identify(struct health *h, struct ata *a)
+{
+    struct sated_ata_command c;
+    struct sated_ata_identify *id = malloc(sizeof *id);
+    bool came = id && sated_ata_build_identify_device(&c) == 0 &&
+                health_ask_ata(h, "identify", h->d->identity.protocol != SATED_PROTOCOL_ATA, &c, NULL) &&
+                sated_ata_decode_identify(h->page, h->n, id) == 0;
+    a->rotating = -1;
+    a->block_bytes = 512;
+    if (came) {
+        snprintf(a->model, sizeof a->model, "%s", id->model);
+        if (IS_KNOWN(ata_identify, id, rotation_rpm))
+            a->rotating = id->rotation_rpm != 0;
+        if (IS_KNOWN(ata_capacity, &id->capacity, logical_block_bytes))
+            a->block_bytes = id->capacity.logical_block_bytes;
+        a->smart = IS_KNOWN(ata_settings, &id->settings, smart_supported) && id->settings.smart_supported;
+        a->logs = IS_KNOWN(ata_settings, &id->settings, gpl_supported) && id->settings.gpl_supported;
+        a->self_tests = IS_KNOWN(ata_settings, &id->settings, self_test_supported) && id->settings.self_test_supported;
+        if (a->smart && IS_KNOWN(ata_settings, &id->settings, smart_enabled) && !id->settings.smart_enabled) {
+            a->smart = false;
+            health_warn(h, "SMART is switched off in this drive; what only SMART tells is left out");
+        }
+    }
+    free(id);
+    return came;
+}
+
+static void take_status(struct health *h)
+{
+    struct sated_ata_command c;
+    struct sated_ata_registers registers;
+    struct sated_ata_smart_status status;
+    if (sated_ata_build_smart_return_status(&c) || !health_ask_ata(h, "smart-status", false, &c, &registers) ||
+        sated_ata_decode_smart_status(&registers, &status) || !IS_KNOWN(ata_smart_status, &status, exceeded))
+        return;
+    TELL(h, critical_warnings, status.exceeded ? SATED_HEALTH_FAILING : 0);
+}
+
+/* Bytes by an attribute whose unit is known only for known families. */
+static bool bytes_of(struct health *h, const struct sated_ata_smart_attribute *s,
+                     const struct sated_ata_attribute_info *info, uint64_t value, uint64_t *bytes)
+{
+    if (IS_KNOWN(ata_attribute_info, info, unit_bytes))
+        return health_bytes(h, info->name, (const uint64_t[2]){value, 0}, info->unit_bytes, bytes);
+    health_doubt(h, "attribute %u (%s): counts %" PRIu64 " in a unit that is not known of this model", (unsigned)s->id,
+                 info->name, value);
+    return false;
+}
+
+/* A percentage as the normalised value or the raw one has it. */
+static void take_share(struct health *h, const struct sated_ata_smart_attribute *s,
+                       const struct sated_ata_attribute_info *info, uint64_t share)
+{
+    if (share > 100) {
+        health_doubt(h, "attribute %u (%s): %" PRIu64 " is told as a percentage", (unsigned)s->id, info->name, share);
+    } else if (info->meaning == SATED_ATA_MEANS_SPARE_LEFT) {
+        TELL(h, available_spare, (double)share);
+    } else if (!TOLD(h, percentage_used)) {
+        TELL(h, percentage_used, 100 - (double)share);
+    }
+}
+
+static void take_attribute(struct health *h, const struct ata *a, const struct sated_ata_smart_attribute *s)
+{
+    struct sated_ata_attribute_info info;
+    struct sated_ata_attribute_raw raw;
+    uint64_t bytes;
+    if (sated_ata_attribute_info(a->model[0] ? a->model : NULL, a->rotating, s->id, &info) ||
+        sated_ata_decode_attribute_raw(s->raw, sizeof s->raw, info.format, &raw))
+        return;
+    switch (info.meaning) {
+    case SATED_ATA_MEANS_TEMPERATURE:
+        if (IS_KNOWN(ata_attribute_raw, &raw, temperature_c) && (s->id == 194 || !TOLD(h, temperature_c)))
+            TELL(h, temperature_c, raw.temperature_c);
+        break;
+    case SATED_ATA_MEANS_POWER_ON_HOURS: TELL(h, power_on_hours, raw.value); break;
+    case SATED_ATA_MEANS_POWER_CYCLES: TELL(h, power_cycles, raw.value); break;
+    case SATED_ATA_MEANS_UNSAFE_SHUTDOWNS: TELL(h, unsafe_shutdowns, raw.value); break;
+    case SATED_ATA_MEANS_UNCORRECTABLE: TELL(h, media_errors, raw.value); break;
+    case SATED_ATA_MEANS_HOST_WRITES:
+        if (bytes_of(h, s, &info, raw.value, &bytes))
+            TELL(h, host_bytes_written, bytes);
+        break;
+    case SATED_ATA_MEANS_HOST_READS:
+        if (bytes_of(h, s, &info, raw.value, &bytes))
+            TELL(h, host_bytes_read, bytes);
+        break;
+    case SATED_ATA_MEANS_MEDIA_WRITES:
+        if (bytes_of(h, s, &info, raw.value, &bytes))
+            TELL(h, media_bytes_written, bytes);
+        break;
+    case SATED_ATA_MEANS_LIFE_LEFT:
+    case SATED_ATA_MEANS_SPARE_LEFT: take_share(h, s, &info, s->value); break;
+    case SATED_ATA_MEANS_LIFE_LEFT_RAW: take_share(h, s, &info, raw.value); break;
+    default: break;
+    }
+}
+
+/* ACS-4, SMART READ DATA byte 363. */
+static uint32_t ended_as(uint32_t result)
+{
+    if (result == 0)
+        return SATED_HEALTH_TEST_PASSED;
+    return result <= 2 ? SATED_HEALTH_TEST_ABORTED : SATED_HEALTH_TEST_FAILED;
+}
+
+static void take_smart(struct health *h, const struct ata *a)
+{
+    struct sated_ata_command c;
+    struct sated_ata_smart smart;
+    if (sated_ata_build_smart_read_data(&c) || !health_ask_ata(h, "smart-data", false, &c, NULL) ||
+        sated_ata_decode_smart(h->page, h->n, &smart))
+        return;
+    if (smart.checksum == SATED_ATA_CHECKSUM_BAD) {
+        health_doubt(h, "SMART data: its checksum is wrong, so that nothing of it is taken");
+        return;
+    }
+    for (uint32_t i = 0; i < smart.n_attributes; i++)
+        take_attribute(h, a, &smart.attributes[i]);
+    if (IS_KNOWN(ata_smart, &smart, self_test_result) && a->self_tests) {
+        bool running = smart.self_test_result == 15;
+        TELL(h, self_test_running, running);
+        if (running && IS_KNOWN(ata_smart, &smart, self_test_remaining))
+            TELL(h, self_test_percent, smart.self_test_remaining <= 100 ? 100 - smart.self_test_remaining : 0);
+    }
+    if (sated_ata_build_smart_read_thresholds(&c) == 0)
+        health_ask_ata(h, "smart-thresholds", true, &c, NULL);
+}
+
+static void take_self_tests(struct health *h)
+{
+    struct sated_ata_command c;
+    struct sated_ata_self_test_log log;
+    if (sated_ata_build_smart_read_log(&c, 0x06, 1) || !health_ask_ata(h, "smart-log-06h", true, &c, NULL) ||
+        sated_ata_decode_self_test_log(h->page, h->n, false, &log) || log.checksum == SATED_ATA_CHECKSUM_BAD)
+        return;
+    uint32_t i = 0;
+    while (i < log.n_entries && log.entries[i].result == 15)
+        i++;
+    if (i == log.n_entries) {
+        TELL(h, self_test_result, SATED_HEALTH_TEST_NEVER);
+    } else if (IS_KNOWN(ata_self_test_entry, &log.entries[i], result)) {
+        TELL(h, self_test_result, ended_as(log.entries[i].result));
+        if (IS_KNOWN(ata_self_test_entry, &log.entries[i], hours))
+            TELL(h, self_test_hours, log.entries[i].hours);
+    }
+}
+
+/* ACS-4 9.5: what the standard itself defines goes before attributes. */
+static void take_statistic(struct health *h, const struct ata *a, uint32_t page, const struct sated_ata_statistic *s)
+{
+    uint64_t value = (uint64_t)s->value, bytes;
+    if (!IS_KNOWN(ata_statistic, s, value))
+        return;
+    switch (page << 16 | s->offset) {
+    case 1 << 16 | 8: TELL(h, power_cycles, value); break;
+    case 1 << 16 | 16: TELL(h, power_on_hours, value); break;
+    case 1 << 16 | 24:
+        if (health_bytes(h, s->name, (const uint64_t[2]){value, 0}, a->block_bytes, &bytes))
+            TELL(h, host_bytes_written, bytes);
+        break;
+    case 1 << 16 | 40:
+        if (health_bytes(h, s->name, (const uint64_t[2]){value, 0}, a->block_bytes, &bytes))
+            TELL(h, host_bytes_read, bytes);
+        break;
+    case 4 << 16 | 8: TELL(h, media_errors, value); break;
+    case 5 << 16 | 8: TELL(h, temperature_c, (double)s->value); break;
+    case 5 << 16 | 88: TELL(h, temperature_warning_c, (double)s->value); break;
+    case 7 << 16 | 8:
+        TELL(h, percentage_used, (double)s->value);
+        if (value == 255)
+            health_doubt(h, "percentage used: 255 is told, which stands for that or more");
+        break;
+    default: break;
+    }
+}
+
+static bool ask_statistics(struct health *h, uint32_t page)
+{
+    struct sated_ata_command c;
+    char name[32];
+    snprintf(name, sizeof name, "log-04h-page-%02Xh", (unsigned)page);
+    return sated_ata_build_read_log(&c, 0x04, page, 1, 0, false) == 0 && health_ask_ata(h, name, true, &c, NULL);
+}
+
+static void take_statistics(struct health *h, const struct ata *a)
+{
+    struct sated_ata_log_pages list;
+    bool there[8] = {false};
+    if (!ask_statistics(h, 0) || sated_ata_decode_log_pages(h->page, h->n, &list))
+        return;
+    for (uint32_t i = 0; i < list.n_pages; i++)
+        if (list.pages[i] < 8)
+            there[list.pages[i]] = true;
+    struct sated_ata_statistics *s = malloc(sizeof *s);
+    for (uint32_t page = 1; s && page < 8; page++) {
+        bool wanted = page == 1 || page == 4 || page == 5 || page == 7;
+        if (!wanted || !there[page] || !ask_statistics(h, page) || sated_ata_decode_statistics(h->page, h->n, s) ||
+            s->page != page)
+            continue;
+        for (uint32_t i = 0; i < s->n_statistics; i++)
+            take_statistic(h, a, page, &s->statistics[i]);
+    }
+    free(s);
+}
+
+bool health_ata(struct health *h)
+{
+    struct ata a = {.rotating = -1};
+    if (!take_identify(h, &a))
+        return false;
+    if (a.smart) {
+        take_status(h);
+        take_smart(h, &a);
+        if (a.self_tests)
+            take_self_tests(h);
+    }
+    if (a.logs)
+        take_statistics(h, &a);
+    return true;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* Health by NVMe: the SMART log, OCP's, that of the endurance group, self-tests and errors. */
+#include "drive/health.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "protocol/known_nvme.h"
+
+#define KELVIN 273.15
+#define CTRATT_ENDURANCE_GROUPS 0x10 /* NVMe Base 2.0, 5.17.2.1 */
+
+/* What Identify Controller says of the logs. */
+struct abilities {
+    bool groups, self_test, told;
+    uint32_t errors; /* entries of the error log; 0 unknown */
+};
+
+static bool ask_log(struct health *h, const char *name, bool optional, uint32_t lid, uint32_t nsid, uint32_t n,
+                    uint32_t lsi)
+{
+    struct sated_nvme_command c;
+    return sated_nvme_build_get_log(&c, lid, nsid, n, 0, 0, lsi, false, 0, 0) == 0 &&
+           health_ask_nvme(h, name, optional, &c);
+}
+
+static void take_controller(struct health *h, struct abilities *a)
+{
+    struct sated_nvme_command c;
+    struct sated_nvme_id_ctrl *ctrl = malloc(sizeof *ctrl);
+    if (ctrl && sated_nvme_build_identify(&c, SATED_NVME_CNS_CTRL, 0, 0, 0, 0) == 0 &&
+        health_ask_nvme(h, "identify-controller", false, &c) && sated_nvme_decode_id_ctrl(h->page, h->n, ctrl) == 0) {
+        a->told = IS_KNOWN(nvme_id_ctrl_admin, &ctrl->admin, oacs);
+        a->self_test = ctrl->admin.oacs & SATED_NVME_OACS_SELF_TEST;
+        a->groups = ctrl->general.ctratt & CTRATT_ENDURANCE_GROUPS;
+        if (IS_KNOWN(nvme_id_ctrl_admin, &ctrl->admin, elpe))
+            a->errors = ctrl->admin.elpe + 1u;
+        if (IS_KNOWN(nvme_id_ctrl_admin, &ctrl->admin, wctemp) && ctrl->admin.wctemp)
+            TELL(h, temperature_warning_c, ctrl->admin.wctemp - KELVIN);
+        if (IS_KNOWN(nvme_id_ctrl_admin, &ctrl->admin, cctemp) && ctrl->admin.cctemp)
+            TELL(h, temperature_critical_c, ctrl->admin.cctemp - KELVIN);
+    }
+    free(ctrl);
+}
+
+/* The low 64 bits; a count beyond them is not known. */
+#define TELL_COUNT(h, member, of, s, count) \
+    do { \
+        if (IS_KNOWN(of, s, count) && !(s)->count[1]) \
+            TELL(h, member, (s)->count[0]); \
+    } while (0)
+
+static void say_doubts(struct health *h, const struct sated_nvme_smart_log *s, const uint8_t *page)
+{
+    if (s->doubts & SATED_NVME_DOUBT_SPARE)
+        health_doubt(h, "available spare: %u %% is told, which is more than all of it", page[3]);
+    if (s->doubts & SATED_NVME_DOUBT_SPARE_THRESHOLD)
+        health_doubt(h, "spare threshold: %u %% is told, which is more than all of it", page[4]);
+    if (s->doubts & SATED_NVME_DOUBT_USED_SATURATED)
+        health_doubt(h, "percentage used: 255 is told, which stands for that or more");
+    if (s->doubts & SATED_NVME_DOUBT_TEMPERATURE)
+        health_doubt(h, "temperature: FFFFh is told, which is none");
+    if (s->doubts & SATED_NVME_DOUBT_ZERO_UNITS)
+        health_doubt(h, "data units: 0 is told, which stands for none or not reported");
+}
+
+/* 5.16.1.3: thousands of 512 bytes, rounded up. */
+static void take_units(struct health *h, const struct sated_nvme_smart_log *s)
+{
+    uint64_t bytes;
+    if (IS_KNOWN(nvme_smart_log, s, data_units_read) &&
+        health_bytes(h, "data units read", s->data_units_read, 512000, &bytes))
+        TELL(h, host_bytes_read, bytes);
+    if (IS_KNOWN(nvme_smart_log, s, data_units_written) &&
+        health_bytes(h, "data units written", s->data_units_written, 512000, &bytes)) {
+        TELL(h, host_bytes_written, bytes);
+        if (bytes == 512000)
+            health_doubt(h, "data units written: 1 is told, rounded up: at most 512,000 bytes");
+    }
+}
+
+static void take_smart(struct health *h)
+{
+    struct sated_nvme_smart_log s;
+    /* Of the whole drive; some take none but 0 for that. */
+    if (!ask_log(h, "log-02h", true, SATED_NVME_LID_SMART, SATED_NVME_ALL_NAMESPACES, 512, 0) &&
+        !ask_log(h, "log-02h", false, SATED_NVME_LID_SMART, 0, 512, 0))
+        return;
+    if (sated_nvme_decode_smart_log(h->page, h->n, &s)) {
+        health_refused(h, "log-02h");
+        return;
+    }
+    if (IS_KNOWN(nvme_smart_log, &s, critical_warning))
+        TELL(h, critical_warnings, s.critical_warning & 0x3fu);
+    if (IS_KNOWN(nvme_smart_log, &s, avail_spare))
+        TELL(h, available_spare, s.avail_spare);
+    if (IS_KNOWN(nvme_smart_log, &s, spare_thresh))
+        TELL(h, spare_threshold, s.spare_thresh);
+    if (IS_KNOWN(nvme_smart_log, &s, percent_used))
+        TELL(h, percentage_used, s.percent_used);
+    if (IS_KNOWN(nvme_smart_log, &s, temperature))
+        TELL(h, temperature_c, s.temperature - KELVIN);
+    for (uint32_t i = 0; i < s.n_sensors; i++)
+        h->out->sensors_c[h->out->n_sensors_c++] = s.sensors[i].kelvin - KELVIN;
+    take_units(h, &s);
+    TELL_COUNT(h, power_on_hours, nvme_smart_log, &s, power_on_hours);
+    TELL_COUNT(h, power_cycles, nvme_smart_log, &s, power_cycles);
+    TELL_COUNT(h, unsafe_shutdowns, nvme_smart_log, &s, unsafe_shutdowns);
+    TELL_COUNT(h, media_errors, nvme_smart_log, &s, media_errors);
+    TELL_COUNT(h, error_log_entries, nvme_smart_log, &s, num_err_log_entries);
+    say_doubts(h, &s, h->page);
+}
+
+/* OCP Datacenter NVMe SSD 2.0, 4.8.6: physical media units are bytes. */
+static void take_ocp(struct health *h)
+{
+    struct sated_nvme_ocp_smart_log o;
+    uint64_t bytes;
+    if (!ask_log(h, "log-C0h", true, SATED_NVME_LID_OCP_SMART, SATED_NVME_ALL_NAMESPACES, 512, 0) ||
+        sated_nvme_decode_ocp_smart_log(h->page, h->n, &o) ||
+        !IS_KNOWN(nvme_ocp_smart_log, &o, physical_media_units_written))
+        return;
+    if (!o.physical_media_units_written[0] && !o.physical_media_units_written[1])
+        health_doubt(h, "physical media units written: 0 is told, which stands for none or not reported");
+    else if (health_bytes(h, "physical media units written", o.physical_media_units_written, 1, &bytes))
+        TELL(h, media_bytes_written, bytes);
+}
+
+static uint16_t group_of(struct health *h)
+{
+    struct sated_nvme_command c;
+    struct sated_nvme_id_ns *ns = malloc(sizeof *ns);
+    uint16_t group = 1;
+    if (ns && sated_nvme_build_identify(&c, SATED_NVME_CNS_NS, 1, 0, 0, 0) == 0 &&
+        health_ask_nvme(h, "identify-namespace", true, &c) && sated_nvme_decode_id_ns(h->page, h->n, ns) == 0 &&
+        IS_KNOWN(nvme_id_ns, ns, endgid) && ns->endgid)
+        group = ns->endgid;
+    free(ns);
+    return group;
+}
+
+/* 5.16.1.10: units are 10^9 bytes, rounded up. */
+static void take_group(struct health *h)
+{
+    struct sated_nvme_endurance_group_log g;
+    uint64_t bytes;
+    uint16_t group = group_of(h);
+    if (!ask_log(h, "log-09h", true, SATED_NVME_LID_ENDURANCE_GROUP, 0, 512, group) ||
+        sated_nvme_decode_endurance_group_log(h->page, h->n, &g))
+        return;
+    if (!TOLD(h, media_bytes_written) && IS_KNOWN(nvme_endurance_group_log, &g, media_units_written) &&
+        (g.media_units_written[0] || g.media_units_written[1]) &&
+        health_bytes(h, "media units written", g.media_units_written, 1000000000, &bytes)) {
+        TELL(h, media_bytes_written, bytes);
+        health_doubt(h, "media bytes written: those of endurance group %u, in units of 10^9 bytes", group);
+    }
+}
+
+static uint32_t ended_as(uint8_t result)
+{
+    if (result == 0)
+        return SATED_HEALTH_TEST_PASSED;
+    return result >= 5 && result <= 7 ? SATED_HEALTH_TEST_FAILED : SATED_HEALTH_TEST_ABORTED;
+}
+
+static void take_self_tests(struct health *h, const struct abilities *a)
+{
+    struct sated_nvme_self_test_log s;
+    if ((a->told && !a->self_test) ||
+        !ask_log(h, "log-06h", !a->told, SATED_NVME_LID_SELF_TEST, SATED_NVME_ALL_NAMESPACES, 564, 0) ||
+        sated_nvme_decode_self_test_log(h->page, h->n, &s))
+        return;
+    if (IS_KNOWN(nvme_self_test_log, &s, operation)) {
+        TELL(h, self_test_running, s.operation != 0);
+        if (s.operation && IS_KNOWN(nvme_self_test_log, &s, completion))
+            TELL(h, self_test_percent, s.completion);
+    }
+    if (s.n_results && IS_KNOWN(nvme_self_test_result, &s.results[0], result)) {
+        TELL(h, self_test_result, ended_as(s.results[0].result));
+        if (IS_KNOWN(nvme_self_test_result, &s.results[0], poh))
+            TELL(h, self_test_hours, s.results[0].poh);
+    } else if (!s.n_results && !s.truncated) {
+        TELL(h, self_test_result, SATED_HEALTH_TEST_NEVER);
+    }
+}
+
+/* Some drives refuse a part of the error log, and give 64 entries of it. */
+static void take_errors(struct health *h, const struct abilities *a)
+{
+    uint32_t few = a->errors && a->errors < 16 ? a->errors : 16;
+    if (!ask_log(h, "log-01h", true, SATED_NVME_LID_ERROR, SATED_NVME_ALL_NAMESPACES, few * 64, 0))
+        ask_log(h, "log-01h", false, SATED_NVME_LID_ERROR, SATED_NVME_ALL_NAMESPACES, 64 * 64, 0);
+}
+
+void health_nvme(struct health *h)
+{
+    struct abilities a = {0};
+    take_controller(h, &a);
+    take_smart(h);
+    take_ocp(h);
+    if (a.groups)
+        take_group(h);
+    take_self_tests(h, &a);
+    take_errors(h, &a);
+}

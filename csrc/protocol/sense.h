@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef SATED_PROTOCOL_SENSE_H
+#define SATED_PROTOCOL_SENSE_H
+
+#include <sated/scsi.h>
+
+/* Walks the descriptors of sense data in the descriptor format, within its ADDITIONAL SENSE LENGTH and n.
+ * @param at 8 for the first one, then what was returned; @param d filled. Return: where the next one starts, 0 at the
+ * end. */
+size_t sense_next_descriptor(const uint8_t *sense, size_t n, size_t at, struct sated_scsi_sense_descriptor *d);
+
+#endif

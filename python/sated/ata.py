@@ -1,0 +1,755 @@
+"""ATA as bytes: builders make commands, decoders turn what a drive answered into frozen dataclasses.
+
+Nothing here talks to a drive. `build_*` return a `Command`; `decode_*` take the answer's bytes (or, for results in
+registers, the sense data) and return a dataclass in which None is unknown, never 0. All raise `ParseError` for
+arguments that a command cannot carry and for answers that are none.
+
+>>> build_identify_device().cdb.hex(" ")
+'85 08 0e 00 00 00 01 00 00 00 00 00 00 40 ec 00'
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from sated._decode import call, convert, decode, filled
+from sated._ffi import c_enum, ffi, lib, text
+from sated.errors import ParseError, check
+
+__all__ = [
+    "Attribute",
+    "AttributeRule",
+    "Checksum",
+    "Command",
+    "Meaning",
+    "Power",
+    "Protocol",
+    "RawFormat",
+    "RegistersSource",
+    "SanitizeReason",
+    "SelfTest",
+    "attribute_raw",
+    "attribute_rule",
+    "attributes",
+    "build_check_power_mode",
+    "build_dco_freeze_lock",
+    "build_dco_identify",
+    "build_dco_restore",
+    "build_dco_set",
+    "build_flush_cache",
+    "build_freeze_accessible_max",
+    "build_get_native_max",
+    "build_identify_device",
+    "build_idle",
+    "build_idle_immediate",
+    "build_read",
+    "build_read_log",
+    "build_read_native_max",
+    "build_sanitize_antifreeze_lock",
+    "build_sanitize_block_erase",
+    "build_sanitize_crypto_scramble",
+    "build_sanitize_freeze_lock",
+    "build_sanitize_overwrite",
+    "build_sanitize_status",
+    "build_security_disable_password",
+    "build_security_erase_prepare",
+    "build_security_erase_unit",
+    "build_security_freeze_lock",
+    "build_security_set_password",
+    "build_security_unlock",
+    "build_set_accessible_max",
+    "build_set_apm",
+    "build_set_epc",
+    "build_set_features",
+    "build_set_look_ahead",
+    "build_set_max",
+    "build_set_max_freeze_lock",
+    "build_set_max_lock",
+    "build_set_max_password",
+    "build_set_max_unlock",
+    "build_set_sata_feature",
+    "build_set_write_cache",
+    "build_sleep",
+    "build_smart_disable",
+    "build_smart_enable",
+    "build_smart_offline",
+    "build_smart_read_data",
+    "build_smart_read_log",
+    "build_smart_read_thresholds",
+    "build_smart_return_status",
+    "build_smart_write_log",
+    "build_standby",
+    "build_standby_immediate",
+    "build_trim",
+    "build_write",
+    "calibrate",
+    "decode_dco",
+    "decode_identify",
+    "decode_log_capabilities",
+    "decode_log_directory",
+    "decode_log_pages",
+    "decode_log_sata",
+    "decode_log_security",
+    "decode_native_max",
+    "decode_power_mode",
+    "decode_registers",
+    "decode_sanitize_status",
+    "decode_self_test_log",
+    "decode_smart",
+    "decode_smart_status",
+    "decode_smart_thresholds",
+    "decode_statistics",
+    "erase_timeout_ms",
+    "hidden",
+    "register_attributes",
+]
+
+Protocol = c_enum("sated_ata_protocol", "SATED_ATA_")
+Power = c_enum("sated_ata_power", "SATED_ATA_")
+SelfTest = c_enum("sated_ata_self_test", "SATED_ATA_TEST_")
+SanitizeReason = c_enum("sated_ata_sanitize_reason", "SATED_ATA_SANITIZE_")
+RegistersSource = c_enum("sated_ata_registers_source", "SATED_ATA_REGISTERS_")
+Checksum = c_enum("sated_ata_checksum", "SATED_ATA_CHECKSUM_")
+RawFormat = c_enum("sated_ata_raw_format", "SATED_ATA_")
+Meaning = c_enum("sated_ata_meaning", "SATED_ATA_MEANS_")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """One ATA command as its registers; `data` is what goes to the drive with it.
+
+    `protocol` as `Protocol`, `direction` 0 none, 1 from, 2 to the drive, `data_len` in bytes, `timeout_ms` 0 = choose.
+    """
+
+    command: int
+    device: int
+    protocol: int
+    direction: int
+    ext: int
+    ck_cond: int
+    t_type: int
+    icc: int
+    features: int
+    count: int
+    auxiliary: int
+    lba: int
+    data_len: int
+    timeout_ms: int
+    data: bytes = b""
+
+    def pass_through(self, length: int) -> bytes:
+        """The CDB of ATA PASS-THROUGH of 12 (28-bit commands only), 16 or 32 bytes. Raises ParseError."""
+        c = ffi.new("struct sated_ata_command *", {name: getattr(self, name) for name in _REGISTERS})
+        out = ffi.new("struct sated_scsi_command *")
+        check(lib.sated_ata_build_cdb(c, length, out))
+        return bytes(ffi.buffer(out.cdb)[0 : out.cdb_len])
+
+    @property
+    def cdb(self) -> bytes:
+        """The CDB of ATA PASS-THROUGH(16)."""
+        return self.pass_through(16)
+
+
+_REGISTERS = tuple(name for name, _ in ffi.typeof("struct sated_ata_command").fields)
+
+
+def _command(function: Callable[..., int], *arguments: Any, data: bytes = b"") -> Command:
+    c = call(function, "sated_ata_command", *arguments)
+    return Command(**{name: int(getattr(c, name)) for name in _REGISTERS}, data=data)
+
+
+# ---- commands --------------------------------------------------------------------------------------------------------
+
+
+def build_identify_device() -> Command:
+    """IDENTIFY DEVICE; the answer is 512 bytes for `decode_identify`."""
+    return _command(lib.sated_ata_build_identify_device)
+
+
+def build_read_log(log: int, *, page: int = 0, pages: int = 1, features: int = 0, dma: bool = False) -> Command:
+    """READ LOG EXT, or READ LOG DMA EXT: `pages` of 512 bytes from `page` on."""
+    return _command(lib.sated_ata_build_read_log, log, page, pages, features, dma)
+
+
+def build_smart_read_data() -> Command:
+    """SMART READ DATA; the answer is 512 bytes for `decode_smart`."""
+    return _command(lib.sated_ata_build_smart_read_data)
+
+
+def build_smart_read_thresholds() -> Command:
+    """SMART READ THRESHOLDS; the answer is 512 bytes for `decode_smart_thresholds`."""
+    return _command(lib.sated_ata_build_smart_read_thresholds)
+
+
+def build_smart_return_status() -> Command:
+    """SMART RETURN STATUS; the answer is in the registers: `decode_smart_status`."""
+    return _command(lib.sated_ata_build_smart_return_status)
+
+
+def build_smart_enable() -> Command:
+    """SMART ENABLE OPERATIONS."""
+    return _command(lib.sated_ata_build_smart_enable)
+
+
+def build_smart_disable() -> Command:
+    """SMART DISABLE OPERATIONS."""
+    return _command(lib.sated_ata_build_smart_disable)
+
+
+def build_smart_offline(subcommand: int) -> Command:
+    """SMART EXECUTE OFF-LINE IMMEDIATE. `subcommand` as `SelfTest`, plus `SelfTest.CAPTIVE` to wait for its end."""
+    return _command(lib.sated_ata_build_smart_offline, subcommand)
+
+
+def build_smart_read_log(log: int, *, pages: int = 1) -> Command:
+    """SMART READ LOG: `pages` of 512 bytes, at most 255."""
+    return _command(lib.sated_ata_build_smart_read_log, log, pages)
+
+
+def build_smart_write_log(log: int, data: bytes) -> Command:
+    """SMART WRITE LOG. `data`: a multiple of 512 bytes."""
+    if len(data) % 512:
+        raise ParseError(f"SMART WRITE LOG: {len(data)} bytes of data; give a multiple of 512")
+    return _command(lib.sated_ata_build_smart_write_log, log, len(data) // 512, data=bytes(data))
+
+
+def _security_data(
+    command: int,
+    password: bytes,
+    *,
+    master: bool = False,
+    maximum: bool = False,
+    enhanced: bool = False,
+    revision: int = 0,
+) -> bytes:
+    if len(password) > 32:
+        raise ParseError(f"Security data: a password of {len(password)} bytes; it has 32 at most")
+    c = ffi.new("struct sated_ata_security_data *")
+    c.command, c.master, c.maximum, c.enhanced, c.revision = command, master, maximum, enhanced, revision
+    c.n_password = len(password)
+    ffi.memmove(c.password, password, len(password))
+    return filled(lib.sated_ata_build_security_data, 512, c)
+
+
+def build_security_set_password(
+    password: bytes, *, master: bool = False, maximum: bool = False, revision: int = 0
+) -> Command:
+    """SECURITY SET PASSWORD with its data. `password`: 32 bytes at most, the rest becomes zero; `maximum`: the level,
+    only with a user password; `revision`: 1 to FFFEh, only with a master password."""
+    data = _security_data(0xF1, password, master=master, maximum=maximum, revision=revision)
+    return _command(lib.sated_ata_build_security_set_password, data=data)
+
+
+def build_security_unlock(password: bytes, *, master: bool = False) -> Command:
+    """SECURITY UNLOCK with its data."""
+    return _command(lib.sated_ata_build_security_unlock, data=_security_data(0xF2, password, master=master))
+
+
+def build_security_erase_prepare() -> Command:
+    """SECURITY ERASE PREPARE, which must come directly before SECURITY ERASE UNIT."""
+    return _command(lib.sated_ata_build_security_erase_prepare)
+
+
+def build_security_erase_unit(
+    password: bytes, *, master: bool = False, enhanced: bool = False, timeout_ms: int
+) -> Command:
+    """SECURITY ERASE UNIT with its data; `timeout_ms` from `erase_timeout_ms`."""
+    data = _security_data(0xF4, password, master=master, enhanced=enhanced)
+    return _command(lib.sated_ata_build_security_erase_unit, timeout_ms, data=data)
+
+
+def build_security_freeze_lock() -> Command:
+    """SECURITY FREEZE LOCK."""
+    return _command(lib.sated_ata_build_security_freeze_lock)
+
+
+def build_security_disable_password(password: bytes, *, master: bool = False) -> Command:
+    """SECURITY DISABLE PASSWORD with its data."""
+    return _command(lib.sated_ata_build_security_disable_password, data=_security_data(0xF6, password, master=master))
+
+
+def erase_timeout_ms(word: int) -> int:
+    """How long SECURITY ERASE UNIT may take, ms. `word`: IDENTIFY word 89, or 90 for an enhanced erase, as it is."""
+    return int(lib.sated_ata_erase_timeout_ms(word))
+
+
+def build_sanitize_status(*, clear: bool = False) -> Command:
+    """SANITIZE STATUS EXT; `clear` ends the failed state."""
+    return _command(lib.sated_ata_build_sanitize_status, clear)
+
+
+def build_sanitize_crypto_scramble(*, failure_mode: bool = False, zoned_no_reset: bool = False) -> Command:
+    """CRYPTO SCRAMBLE EXT."""
+    return _command(lib.sated_ata_build_sanitize_crypto_scramble, failure_mode, zoned_no_reset)
+
+
+def build_sanitize_block_erase(*, failure_mode: bool = False, zoned_no_reset: bool = False) -> Command:
+    """BLOCK ERASE EXT."""
+    return _command(lib.sated_ata_build_sanitize_block_erase, failure_mode, zoned_no_reset)
+
+
+def build_sanitize_overwrite(
+    pattern: int,
+    *,
+    passes: int = 1,
+    invert: bool = False,
+    definitive_ending: bool = False,
+    failure_mode: bool = False,
+    zoned_no_reset: bool = False,
+) -> Command:
+    """OVERWRITE EXT with a 32-bit `pattern` in 1 to 16 `passes`."""
+    return _command(
+        lib.sated_ata_build_sanitize_overwrite, pattern, passes, invert, definitive_ending, failure_mode, zoned_no_reset
+    )
+
+
+def build_sanitize_freeze_lock() -> Command:
+    """SANITIZE FREEZE LOCK EXT."""
+    return _command(lib.sated_ata_build_sanitize_freeze_lock)
+
+
+def build_sanitize_antifreeze_lock() -> Command:
+    """SANITIZE ANTIFREEZE LOCK EXT."""
+    return _command(lib.sated_ata_build_sanitize_antifreeze_lock)
+
+
+def build_read_native_max(*, ext: bool = True) -> Command:
+    """READ NATIVE MAX ADDRESS (EXT); the answer is in the registers: `decode_native_max`."""
+    return _command(lib.sated_ata_build_read_native_max, ext)
+
+
+def build_set_max(max_lba: int, *, keep: bool, ext: bool = True) -> Command:
+    """SET MAX ADDRESS (EXT): `max_lba` is the last address that stays; `keep`: over a power cycle."""
+    return _command(lib.sated_ata_build_set_max, ext, max_lba, keep)
+
+
+def _set_max_data(password: bytes) -> bytes:
+    return filled(lib.sated_ata_build_set_max_data, 512, bytes(password), len(password))
+
+
+def build_set_max_password(password: bytes) -> Command:
+    """SET MAX SET PASSWORD with its data."""
+    return _command(lib.sated_ata_build_set_max_password, data=_set_max_data(password))
+
+
+def build_set_max_lock() -> Command:
+    """SET MAX LOCK."""
+    return _command(lib.sated_ata_build_set_max_lock)
+
+
+def build_set_max_unlock(password: bytes) -> Command:
+    """SET MAX UNLOCK with its data."""
+    return _command(lib.sated_ata_build_set_max_unlock, data=_set_max_data(password))
+
+
+def build_set_max_freeze_lock() -> Command:
+    """SET MAX FREEZE LOCK."""
+    return _command(lib.sated_ata_build_set_max_freeze_lock)
+
+
+def build_get_native_max() -> Command:
+    """GET NATIVE MAX ADDRESS EXT; the answer is in the registers: `decode_native_max`."""
+    return _command(lib.sated_ata_build_get_native_max)
+
+
+def build_set_accessible_max(max_lba: int) -> Command:
+    """SET ACCESSIBLE MAX ADDRESS EXT: always kept over a power cycle, and once in each."""
+    return _command(lib.sated_ata_build_set_accessible_max, max_lba)
+
+
+def build_freeze_accessible_max() -> Command:
+    """FREEZE ACCESSIBLE MAX ADDRESS EXT."""
+    return _command(lib.sated_ata_build_freeze_accessible_max)
+
+
+def build_dco_identify() -> Command:
+    """DEVICE CONFIGURATION IDENTIFY; the answer is 512 bytes for `decode_dco`."""
+    return _command(lib.sated_ata_build_dco_identify)
+
+
+def build_dco_restore() -> Command:
+    """DEVICE CONFIGURATION RESTORE."""
+    return _command(lib.sated_ata_build_dco_restore)
+
+
+def build_dco_freeze_lock() -> Command:
+    """DEVICE CONFIGURATION FREEZE LOCK."""
+    return _command(lib.sated_ata_build_dco_freeze_lock)
+
+
+def build_dco_set(identify: bytes, *, max_lba: int) -> Command:
+    """DEVICE CONFIGURATION SET. `identify`: what DEVICE CONFIGURATION IDENTIFY answered; all but the size stays."""
+    data = filled(lib.sated_ata_build_dco_data, 512, bytes(identify), len(identify), max_lba)
+    return _command(lib.sated_ata_build_dco_set, data=data)
+
+
+def build_trim(ranges: Iterable[tuple[int, int]], *, max_blocks: int = 1) -> Command:
+    """DATA SET MANAGEMENT with TRIM. `ranges`: (first LBA, sectors); `max_blocks`: of 512 bytes, IDENTIFY word 105."""
+    pairs = list(ranges)
+    c = ffi.new("struct sated_ata_range[]", [{"lba": lba, "sectors": sectors} for lba, sectors in pairs])
+    data = filled(lib.sated_ata_build_trim_list, 512 * max_blocks, c, len(pairs))
+    return _command(lib.sated_ata_build_trim, len(data) // 512, data=data)
+
+
+def build_check_power_mode() -> Command:
+    """CHECK POWER MODE; the answer is in the registers: `decode_power_mode`."""
+    return _command(lib.sated_ata_build_check_power_mode)
+
+
+def build_idle(timer: int = 0) -> Command:
+    """IDLE. `timer`: the standby timer's code, 0 = off."""
+    return _command(lib.sated_ata_build_idle, timer)
+
+
+def build_idle_immediate() -> Command:
+    """IDLE IMMEDIATE."""
+    return _command(lib.sated_ata_build_idle_immediate)
+
+
+def build_standby(timer: int = 0) -> Command:
+    """STANDBY. `timer`: the standby timer's code, 0 = off."""
+    return _command(lib.sated_ata_build_standby, timer)
+
+
+def build_standby_immediate() -> Command:
+    """STANDBY IMMEDIATE."""
+    return _command(lib.sated_ata_build_standby_immediate)
+
+
+def build_sleep() -> Command:
+    """SLEEP; only a reset ends it."""
+    return _command(lib.sated_ata_build_sleep)
+
+
+def build_set_features(subcommand: int, *, count: int = 0, lba: int = 0) -> Command:
+    """SET FEATURES as registers."""
+    return _command(lib.sated_ata_build_set_features, subcommand, count, lba)
+
+
+def build_set_write_cache(on: bool) -> Command:
+    """SET FEATURES: the volatile write cache."""
+    return _command(lib.sated_ata_build_set_write_cache, on)
+
+
+def build_set_look_ahead(on: bool) -> Command:
+    """SET FEATURES: read look-ahead."""
+    return _command(lib.sated_ata_build_set_look_ahead, on)
+
+
+def build_set_apm(level: int) -> Command:
+    """SET FEATURES: advanced power management, 1 to FEh; 0 switches it off."""
+    return _command(lib.sated_ata_build_set_apm, level)
+
+
+def build_set_epc(subcommand: int, *, condition: int, parameter: int = 0) -> Command:
+    """SET FEATURES: extended power conditions. `parameter`: LBA 27:4."""
+    return _command(lib.sated_ata_build_set_epc, subcommand, condition, parameter)
+
+
+def build_set_sata_feature(feature: int, on: bool) -> Command:
+    """SET FEATURES: a SATA feature, such as 03h DIPM or 09h DevSleep."""
+    return _command(lib.sated_ata_build_set_sata_feature, feature, on)
+
+
+def build_flush_cache(*, ext: bool = True) -> Command:
+    """FLUSH CACHE (EXT)."""
+    return _command(lib.sated_ata_build_flush_cache, ext)
+
+
+def build_read(lba: int, sectors: int, *, block_bytes: int = 512, dma: bool = True, ext: bool = True) -> Command:
+    """READ DMA or READ SECTORS (EXT): `sectors` logical sectors of `block_bytes`."""
+    return _command(lib.sated_ata_build_read, lba, sectors, block_bytes, dma, ext)
+
+
+def build_write(lba: int, data: bytes, *, block_bytes: int = 512, dma: bool = True, ext: bool = True) -> Command:
+    """WRITE DMA or WRITE SECTORS (EXT). `data`: a multiple of `block_bytes`."""
+    if block_bytes < 1 or len(data) % block_bytes:
+        raise ParseError(f"WRITE: {len(data)} bytes of data; give a multiple of block_bytes={block_bytes}")
+    return _command(lib.sated_ata_build_write, lba, len(data) // block_bytes, block_bytes, dma, ext, data=bytes(data))
+
+
+# ---- what registers say ----------------------------------------------------------------------------------------------
+
+
+def _last(function: Callable[..., int], name: str, *arguments: Any) -> Any:
+    """Calls `function(*arguments, out)` and returns `out`, a cffi `struct name *`."""
+    out = ffi.new(f"struct {name} *")
+    check(function(*arguments, out))
+    return out
+
+
+def _registers(sense: bytes) -> Any:
+    held = bytes(sense)
+    return _last(lib.sated_ata_decode_registers, "sated_ata_registers", held, len(held))
+
+
+def decode_registers(sense: bytes) -> Any:
+    """The ATA registers in sense data (`AtaRegisters`); `source` says where they were found, 0 = nowhere."""
+    return convert(_registers(sense))
+
+
+def decode_power_mode(sense: bytes) -> Any:
+    """What CHECK POWER MODE answered: `AtaPowerMode(failed, mode)`, `mode` as `Power`."""
+    return convert(_last(lib.sated_ata_decode_power_mode, "sated_ata_power_mode", _registers(sense)))
+
+
+def decode_smart_status(sense: bytes) -> Any:
+    """What SMART RETURN STATUS answered: `AtaSmartStatus(failed, exceeded)`."""
+    return convert(_last(lib.sated_ata_decode_smart_status, "sated_ata_smart_status", _registers(sense)))
+
+
+def decode_native_max(sense: bytes) -> Any:
+    """What READ or GET NATIVE MAX ADDRESS answered: `AtaNativeMax(failed, max_lba, sectors)`."""
+    return convert(_last(lib.sated_ata_decode_native_max, "sated_ata_native_max", _registers(sense)))
+
+
+def decode_sanitize_status(sense: bytes) -> Any:
+    """What a SANITIZE command answered: `AtaSanitizeStatus`; `progress` is of 65536, `reason` as `SanitizeReason`."""
+    return convert(_last(lib.sated_ata_decode_sanitize_status, "sated_ata_sanitize_status", _registers(sense)))
+
+
+# ---- what the data says ----------------------------------------------------------------------------------------------
+
+
+def decode_identify(data: bytes) -> Any:
+    """IDENTIFY DEVICE data: `AtaIdentify`, with the groups capacity, geometry, transfer, settings, link, security,
+    sanitize, areas and trim, and the tuple of features that the drive supports."""
+    return decode(lib.sated_ata_decode_identify, "sated_ata_identify", data)
+
+
+def decode_smart(data: bytes) -> Any:
+    """SMART data: `AtaSmart`. What the attributes mean is told by `attributes`."""
+    return decode(lib.sated_ata_decode_smart, "sated_ata_smart", data)
+
+
+def decode_smart_thresholds(data: bytes) -> Any:
+    """SMART thresholds: `AtaSmartThresholds`."""
+    return decode(lib.sated_ata_decode_smart_thresholds, "sated_ata_smart_thresholds", data)
+
+
+def decode_self_test_log(data: bytes, *, extended: bool = False) -> Any:
+    """SMART log 06h, or the first page of log 07h (`extended`): `AtaSelfTestLog`, newest first."""
+    return decode(lib.sated_ata_decode_self_test_log, "sated_ata_self_test_log", data, extended)
+
+
+def decode_statistics(data: bytes) -> Any:
+    """A page of log 04h: `AtaStatistics`."""
+    return decode(lib.sated_ata_decode_statistics, "sated_ata_statistics", data)
+
+
+def decode_log_pages(data: bytes) -> Any:
+    """Page 00h of logs 04h and 30h: `AtaLogPages`."""
+    return decode(lib.sated_ata_decode_log_pages, "sated_ata_log_pages", data)
+
+
+def decode_log_directory(data: bytes) -> Any:
+    """Log 00h: `AtaLogDirectory`, the number of pages of each log."""
+    return decode(lib.sated_ata_decode_log_directory, "sated_ata_log_directory", data)
+
+
+def decode_log_capabilities(data: bytes) -> Any:
+    """Page 03h of log 30h: `AtaLogCapabilities`."""
+    return decode(lib.sated_ata_decode_log_capabilities, "sated_ata_log_capabilities", data)
+
+
+def decode_log_security(data: bytes) -> Any:
+    """Page 06h of log 30h: `AtaLogSecurity`."""
+    return decode(lib.sated_ata_decode_log_security, "sated_ata_log_security", data)
+
+
+def decode_log_sata(data: bytes) -> Any:
+    """Page 08h of log 30h: `AtaLogSata`."""
+    return decode(lib.sated_ata_decode_log_sata, "sated_ata_log_sata", data)
+
+
+def decode_dco(data: bytes) -> Any:
+    """What DEVICE CONFIGURATION IDENTIFY answered: `AtaDco`."""
+    return decode(lib.sated_ata_decode_dco, "sated_ata_dco", data)
+
+
+def _struct(function: Callable[..., int], name: str, data: bytes) -> Any:
+    held = bytes(data)
+    return _last(function, name, held, len(held))
+
+
+def hidden(identify: bytes, *, native: bytes | None = None, dco: bytes | None = None) -> Any:
+    """Which sectors the drive has and does not show, from the numbers alone: `AtaHidden`.
+
+    `identify`: IDENTIFY DEVICE data; `native`: the sense data of READ or GET NATIVE MAX ADDRESS, None = not sent;
+    `dco`: what DEVICE CONFIGURATION IDENTIFY answered, None = not sent or aborted.
+    """
+    return convert(
+        _last(
+            lib.sated_ata_hidden,
+            "sated_ata_hidden",
+            _struct(lib.sated_ata_decode_identify, "sated_ata_identify", identify),
+            ffi.NULL if native is None else _registers(native),
+            ffi.NULL if dco is None else _struct(lib.sated_ata_decode_dco, "sated_ata_dco", dco),
+        )
+    )
+
+
+def calibrate(before: int, after: int, bytes_written: int) -> Any:
+    """The unit of a counter, found by writing a known amount: `AtaCalibration`.
+
+    `before`, `after`: the counter; `bytes_written`: in between. `unit_bytes` is None where nothing was counted or more
+    than one of the units that drives are known to use agrees; `candidates` are those.
+
+    >>> calibrate(50_108, 50_749, 20 << 30).unit_bytes == 32 << 20
+    True
+    """
+    return convert(_last(lib.sated_ata_calibration, "sated_ata_calibration", before, after, bytes_written))
+
+
+# ---- SMART attributes ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttributeRule:
+    """What an attribute of a drive family is called and means.
+
+    `format` as `RawFormat`, `meaning` as `Meaning`, `unit_bytes`: bytes of one count, None = not known.
+    """
+
+    name: str
+    format: int = 0
+    meaning: int = 0
+    unit_bytes: int | None = None
+    family: str | None = None
+
+
+Match = str | Callable[[str], bool]
+_rules: list[tuple[Match, dict[int, AttributeRule]]] = []
+
+
+def register_attributes(match: Match, names: Mapping[int, str | AttributeRule]) -> None:
+    """Teaches attribute names of a drive family; the latest that matches comes first, the built-in ones last.
+
+    `match`: a pattern with `*` and `?` for the model, or a callable that takes it; `names`: by attribute id, a name or
+    an `AttributeRule`. Packages do so from an entry point of the group `sated.decoders`: a callable without arguments,
+    called before attributes are first looked up.
+    """
+    for number in names:
+        if not 1 <= number <= 255:
+            raise ParseError(f"attribute {number}: an identifier is 1 to 255")
+    rules = {k: v if isinstance(v, AttributeRule) else AttributeRule(name=v) for k, v in names.items()}
+    _rules.insert(0, (match, rules))
+
+
+@functools.cache
+def _load_entry_points() -> None:
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group="sated.decoders"):
+        register = point.load()
+        if callable(register):
+            register()
+
+
+def attribute_rule(number: int, *, model: str | None = None, rotating: bool | None = None) -> AttributeRule:
+    """What attribute `number` of a drive is. `model` as IDENTIFY has it, `rotating`: a disk, None = not known."""
+    _load_entry_points()
+    for match, rules in _rules:
+        if number in rules and model is not None:
+            hit = match(model) if callable(match) else fnmatchcase(model, match)
+            if hit:
+                return rules[number]
+    c = _last(
+        lib.sated_ata_attribute_info,
+        "sated_ata_attribute_info",
+        ffi.NULL if model is None else ffi.new("char[]", model.encode()),
+        -1 if rotating is None else int(rotating),
+        number,
+    )
+    info = convert(c)
+    return AttributeRule(
+        name=text(c.name), format=info.format, meaning=info.meaning, unit_bytes=info.unit_bytes, family=info.family
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attribute:
+    """A SMART attribute with all that is known of it.
+
+    `value`, `worst`, `threshold` are normalised; `raw` are the six bytes, `raw_value` what they count; `second` is an
+    average or another count; temperatures are Celsius. `failed`: "now", "past" or "".
+    """
+
+    id: int
+    name: str
+    flags: int
+    value: int
+    worst: int
+    threshold: int | None
+    raw: bytes
+    raw_value: int | None
+    second: int | None
+    temperature_c: int | None
+    min_c: int | None
+    max_c: int | None
+    meaning: int
+    unit_bytes: int | None
+    family: str | None
+
+    @property
+    def prefailure(self) -> bool:
+        return bool(self.flags & 1)
+
+    @property
+    def failed(self) -> str:
+        if not self.threshold:
+            return ""
+        if self.value <= self.threshold:
+            return "now"
+        return "past" if self.worst <= self.threshold else ""
+
+    @property
+    def total_bytes(self) -> int | None:
+        """The raw value in bytes, None where the unit is not known."""
+        if self.unit_bytes is None or self.raw_value is None:
+            return None
+        return self.raw_value * self.unit_bytes
+
+
+def attribute_raw(raw: bytes, format: int) -> Any:
+    """Six raw bytes as their `RawFormat` says: `AtaAttributeRaw(value, second, temperature_c, min_c, max_c)`."""
+    held = bytes(raw)
+    return convert(_last(lib.sated_ata_decode_attribute_raw, "sated_ata_attribute_raw", held, len(held), int(format)))
+
+
+def attributes(
+    smart: Any, thresholds: Any = None, *, model: str | None = None, rotating: bool | None = None
+) -> tuple[Attribute, ...]:
+    """The attributes of `decode_smart` with their names, thresholds and meanings.
+
+    `thresholds`: from `decode_smart_thresholds`; `model`, `rotating`: from IDENTIFY, because the maker decides.
+    """
+    limits = {t.id: t.threshold for t in thresholds.thresholds or ()} if thresholds is not None else {}
+    found = []
+    for a in smart.attributes or ():
+        rule = attribute_rule(a.id, model=model, rotating=rotating)
+        raw = attribute_raw(a.raw, rule.format)
+        found.append(
+            Attribute(
+                id=a.id,
+                name=rule.name,
+                flags=a.flags,
+                value=a.value,
+                worst=a.worst,
+                threshold=limits.get(a.id),
+                raw=a.raw,
+                raw_value=raw.value,
+                second=raw.second,
+                temperature_c=raw.temperature_c,
+                min_c=raw.min_c,
+                max_c=raw.max_c,
+                meaning=rule.meaning,
+                unit_bytes=rule.unit_bytes,
+                family=rule.family,
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,650 @@
+/* SPDX-License-Identifier: MIT */
+/* Commands to device nodes, with the kernel played by a table: which node gets them, and what each answer means.
+ * Expected numbers: include/scsi/scsi_status.h and include/linux/nvme.h of the kernel, SAM-6, SPC-6, SAT-4, NVMe 2.0. */
+#define _GNU_SOURCE 1
+#include <sated/sated.h>
+
+#include "check.h"
+#include "devices.h"
+#include "transport/command.h"
+#include "transport/handle.h"
+#include "transport/node.h"
+#include "transport/nvme_tree.h"
+#include "tree.h"
+
+static struct sated_detail detail;
+static struct sated_reply reply;
+static uint8_t data[8192];
+
+static struct device machine[] = {
+    {"sda", S_IFBLK, 8, 0, 0},        {"sda1", S_IFBLK, 8, 1, 0},       {"sg0", S_IFCHR, 21, 0, 0},
+    {"0:0:0:0", S_IFCHR, 245, 0, 0},  {"host0", S_IFCHR, 245, 1, 0},    {"sg1", S_IFCHR, 21, 1, 0},
+    {"nvme1n1", S_IFBLK, 259, 1, 0},  {"nvme4n1", S_IFBLK, 259, 4, 0},  {"nvme1", S_IFCHR, 240, 1, 0},
+    {"nvme4", S_IFCHR, 240, 4, 0},    {"ng1n1", S_IFCHR, 241, 1, 0},    {"nvme7", S_IFCHR, 240, 7, 0},
+    {"nvme7n1", S_IFBLK, 259, 71, 0}, {"nvme7n2", S_IFBLK, 259, 72, 0}, {"vda", S_IFBLK, 252, 0, 0},
+    {"console0", S_IFCHR, 1, 3, 0},
+};
+
+/* A character device of a class, as sysfs shows it. */
+static void put_node(const char *class, const char *place, unsigned major, unsigned minor)
+{
+    const char *name = strrchr(place, '/') + 1;
+    put_folder(in("m/sys/devices/%s", place));
+    put_folder(in("m/sys/class/%s", class));
+    put_link(in("m/sys/class/%s/%s", class, name), in("m/sys/devices/%s", place));
+    put_link(in("m/sys/devices/%s/subsystem", place), in("m/sys/class/%s", class));
+    put_link(in("m/sys/dev/char/%u:%u", major, minor), in("m/sys/devices/%s", place));
+    put(in("m/dev/%s", name), "");
+}
+
+#define SCSI "pci0/ata1/host0/target0:0:0/0:0:0:0"
+
+/* Two multipath subsystems whose numbers are not those of their controllers, one controller with two namespaces. */
+static void put_machine(void)
+{
+    put_device("m", SCSI "/block/sda", "8:0", 0, 1000000);
+    put_device("m", SCSI "/block/sda/sda1", "8:1", 1, 1000);
+    put_attribute("m", "sda", "device/scsi_level", "6\n");
+    put(in("m/sys/devices/" SCSI "/scsi_level"), "6\n");
+    put(in("m/sys/devices/" SCSI "/vendor"), "ATA\n");
+    put_node("scsi_generic", SCSI "/scsi_generic/sg0", 21, 0);
+    put_link(in("m/sys/devices/" SCSI "/scsi_generic/sg0/device"), in("m/sys/devices/" SCSI));
+    put_node("bsg", SCSI "/bsg/0:0:0:0", 245, 0);
+    put_link(in("m/sys/devices/" SCSI "/bsg/0:0:0:0/device"), in("m/sys/devices/" SCSI));
+    put_node("bsg", "pci0/ata1/host0/bsg/host0", 245, 1);
+    put_link(in("m/sys/devices/pci0/ata1/host0/bsg/host0/device"), in("m/sys/devices/pci0/ata1/host0"));
+    put(in("m/sys/devices/pci0/ses/scsi_level"), "6\n"); /* an enclosure: no disk */
+    put(in("m/sys/devices/pci0/ses/vendor"), "ACME\n");
+    put_node("scsi_generic", "pci0/ses/scsi_generic/sg1", 21, 1);
+    put_link(in("m/sys/devices/pci0/ses/scsi_generic/sg1/device"), in("m/sys/devices/pci0/ses"));
+
+    put_device("m", "virtual/nvme-subsystem/nvme-subsys1/nvme1n1", "259:1", 0, 2000000);
+    put_device("m", "virtual/nvme-subsystem/nvme-subsys4/nvme4n1", "259:4", 0, 4000000);
+    put_node("nvme", "pci0/0000:01/nvme/nvme1", 240, 1);
+    put_node("nvme", "pci0/0000:02/nvme/nvme4", 240, 4);
+    put_folder(in("m/sys/class/nvme/nvme1/nvme4c1n1"));
+    put_folder(in("m/sys/class/nvme/nvme4/nvme1c4n1"));
+    put_node("nvme-generic", "virtual/nvme-subsystem/nvme-subsys1/ng1n1", 241, 1);
+    put_node("nvme", "pci0/0000:07/nvme/nvme7", 240, 7);
+    put_device("m", "pci0/0000:07/nvme/nvme7/nvme7n1", "259:71", 0, 7000);
+    put_device("m", "pci0/0000:07/nvme/nvme7/nvme7n2", "259:72", 0, 7000);
+    put_device("m", "pci0/virtio1/block/vda", "252:0", 0, 7000);
+    put_node("mem", "virtual/mem/console0", 1, 3);
+    static const char *const blocks[] = {"sda", "sda1", "nvme1n1", "nvme4n1", "nvme7n1", "nvme7n2", "vda"};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        put(in("m/dev/%s", blocks[i]), "");
+}
+
+static void quiet(void)
+{
+    memset(&kernel, 0, sizeof kernel);
+}
+
+static struct sated_drive *opened(const char *name)
+{
+    struct sated_drive *d;
+    int rc = sated_drive_open(&d, in("m/dev/%s", name), NULL);
+    sated_detail_get(&detail);
+    if (rc)
+        printf("%s\n", detail.text);
+    CHECK_EQ(rc, 0);
+    return d;
+}
+
+static int inquiry(struct sated_drive *d)
+{
+    struct sated_scsi_command c;
+    sated_scsi_build_inquiry(&c, -1, 96);
+    int rc = sated_scsi_raw(d, &c, data, &reply);
+    sated_detail_get(&detail);
+    return rc;
+}
+
+static int id_ctrl(struct sated_drive *d)
+{
+    struct sated_nvme_command c;
+    sated_nvme_build_identify(&c, SATED_NVME_CNS_CTRL, 0, 0, 0, 0);
+    int rc = sated_nvme_admin_raw(d, &c, data, &reply);
+    sated_detail_get(&detail);
+    return rc;
+}
+
+static int nvme_read(struct sated_drive *d)
+{
+    struct sated_nvme_command c = {.opcode = 2, .nsid = 1, .data_len = 4096, .direction = 1};
+    int rc = sated_nvme_io_raw(d, &c, data, &reply);
+    sated_detail_get(&detail);
+    return rc;
+}
+
+static int check_power_mode(struct sated_drive *d, struct sated_ata_registers *registers)
+{
+    struct sated_ata_command c;
+    sated_ata_build_check_power_mode(&c);
+    int rc = sated_ata_raw(d, &c, NULL, registers, &reply);
+    sated_detail_get(&detail);
+    return rc;
+}
+
+/* Every buffer that goes to a drive is page-aligned, and not the caller's. */
+static void test_buffers(void)
+{
+    struct sated_drive *d = opened("sda");
+    static const uint8_t answer[96] = {0, 0, 6, 2, 91};
+    struct sated_scsi_command c;
+    quiet();
+    kernel.data = answer;
+    kernel.data_len = sizeof answer;
+    memset(data, 0xee, sizeof data);
+    CHECK_EQ(inquiry(d), 0);
+    CHECK_EQ(kernel.request, (unsigned long)SG_IO);
+    CHECK(is_device(kernel.fd, "sda"));
+    CHECK_EQ(kernel.cdb[0], 0x12);
+    CHECK_EQ(kernel.cdb_len, 6u);
+    CHECK_EQ(kernel.length, 96u);
+    CHECK_EQ(kernel.timeout, 60000u);
+    CHECK_EQ(kernel.direction, SG_DXFER_FROM_DEV);
+    CHECK_EQ(kernel.buffer % 4096, 0u);
+    CHECK(kernel.buffer != (uintptr_t)data);
+    CHECK_EQ(reply.data_len, 96u);
+    CHECK(!memcmp(data, answer, 96));
+    CHECK_EQ(data[96], 0xee);
+
+    /* Only what came is the answer: the rest is zero, whatever the adapter left in the buffer. */
+    kernel.resid = 90;
+    memset(data, 0xee, sizeof data);
+    CHECK_EQ(inquiry(d), 0);
+    CHECK_EQ(reply.data_len, 6u);
+    CHECK_EQ(data[4], 91);
+    CHECK(data[6] == 0 && data[95] == 0);
+
+    /* Residuals that cannot be are told, and not counted on. */
+    static const int wrong[] = {-1, -96, 97, INT32_MAX, INT32_MIN};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        kernel.resid = wrong[i];
+        CHECK_EQ(inquiry(d), 0);
+        CHECK_EQ(reply.data_len, 96u);
+        CHECK_EQ(reply.residual, wrong[i]);
+        CHECK_EQ(reply.flags, (uint32_t)SATED_REPLY_RESIDUAL_WRONG);
+    }
+    kernel.resid = 96;
+    CHECK_EQ(inquiry(d), 0);
+    CHECK_EQ(reply.data_len, 0u);
+    CHECK_EQ(reply.flags, 0u);
+
+    quiet();
+    sated_scsi_build_test_unit_ready(&c);
+    c.timeout_ms = 1234;
+    CHECK_EQ(sated_scsi_raw(d, &c, NULL, NULL), 0);
+    CHECK_EQ(kernel.direction, SG_DXFER_NONE);
+    CHECK_EQ(kernel.buffer, 0u);
+    CHECK_EQ(kernel.timeout, 1234u);
+    sated_drive_close(d);
+}
+
+static const uint8_t illegal[] = {0x70, 0, 5, 0, 0, 0, 0, 10, 0, 0, 0, 0, 0x24, 0, 0, 0, 0, 0};
+static const uint8_t attention[] = {0x72, 6, 0x29, 0, 0, 0, 0, 0};
+static const uint8_t recovered[] = {0x70, 0, 1, 0, 0, 0, 0, 10, 0, 0, 0, 0, 0x17, 1, 0, 0, 0, 0};
+static const uint8_t deferred[] = {0x71, 0, 1, 0, 0, 0, 0, 10, 0, 0, 0, 0, 0x17, 1, 0, 0, 0, 0};
+static const uint8_t no_sense[] = {0x72, 0, 0, 0, 0, 0, 0, 0};
+static const uint8_t junk[] = {0x12, 0x34, 0x56};
+
+/* Each layer in its turn; what a higher one says makes the lower ones meaningless. */
+static void test_status_order(void)
+{
+    static const struct {
+        int rc;
+        unsigned short host, driver;
+        uint8_t status;
+        const uint8_t *sense;
+        unsigned sense_len;
+        int want;
+        const char *text;
+    } cases[] = {
+        {0, 0, 0, 0x00, NULL, 0, 0, NULL},
+        {0, 0, 8, 0x00, NULL, 0, 0, NULL},
+        {0, 0, 0, 0x04, NULL, 0, 0, NULL},
+        {0, 0, 8, 0x02, illegal, 18, SATED_SENSE, "5/24/00"},
+        {0, 0, 0, 0x02, illegal, 18, SATED_SENSE, "5/24/00"},
+        {0, 0, 8, 0x02, attention, 8, SATED_SENSE, "6/29/00"},
+        {0, 0, 8, 0x02, recovered, 18, 0, NULL},
+        {0, 0, 8, 0x02, deferred, 18, SATED_SENSE, "earlier command"},
+        {0, 0, 8, 0x02, no_sense, 8, 0, NULL},
+        {0, 0, 8, 0x02, junk, 3, SATED_SENSE, "does not say why"},
+        {0, 0, 0, 0x02, NULL, 0, SATED_SENSE, "0 bytes of sense data"},
+        {0, 0, 0, 0x08, NULL, 0, -EAGAIN, "BUSY"},
+        {0, 0, 0, 0x28, NULL, 0, -EAGAIN, "TASK SET FULL"},
+        {0, 0, 0, 0x18, NULL, 0, -EBUSY, "reserved"},
+        {0, 0, 0, 0x40, NULL, 0, -EIO, "aborted"},
+        {0, 0, 0, 0x55, NULL, 0, -EIO, "55h"},
+        {0, 0, 4, 0x02, illegal, 18, -EIO, "driver status 04h"},
+        {0, 0, 6, 0x00, NULL, 0, SATED_STALLED, "60000 ms"},
+        {0, 3, 8, 0x02, illegal, 18, SATED_STALLED, "DID_TIME_OUT"},
+        {0, 1, 0, 0x00, NULL, 0, -ENODEV, "DID_NO_CONNECT"},
+        {0, 2, 0, 0x00, NULL, 0, -EAGAIN, "DID_BUS_BUSY"},
+        {0, 7, 8, 0x02, illegal, 18, -EIO, "DID_ERROR"},
+        {0, 0x0b, 0, 0x00, NULL, 0, -EIO, "DID_SOFT_ERROR"},
+        {0, 0x0e, 0, 0x00, NULL, 0, -EIO, "DID_TRANSPORT_DISRUPTED"},
+        {0, 0x10, 0, 0x00, NULL, 0, -EREMOTEIO, "DID_TARGET_FAILURE"},
+        {0, 0x11, 0, 0x00, NULL, 0, -EBUSY, "DID_NEXUS_FAILURE"},
+        {0, 0x77, 0, 0x00, NULL, 0, -EIO, "77h"},
+        {-EPERM, 3, 8, 0x02, illegal, 18, -EPERM, "CAP_SYS_RAWIO"},
+        {-ENODEV, 0, 0, 0, NULL, 0, -ENODEV, "has gone"},
+        {-ENOTTY, 0, 0, 0, NULL, 0, SATED_UNSUPPORTED, "takes no SCSI commands"},
+        {-EINVAL, 0, 0, 0, NULL, 0, -EINVAL, "96 bytes"},
+        {-EINTR, 0, 0, 0, NULL, 0, -EINTR, "may have done it"},
+    };
+    struct sated_drive *d = opened("sda");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        quiet();
+        kernel.rc = cases[i].rc;
+        kernel.host = cases[i].host;
+        kernel.driver = cases[i].driver;
+        kernel.status = cases[i].status;
+        kernel.sense_len = cases[i].sense_len;
+        if (cases[i].sense)
+            memcpy(kernel.sense, cases[i].sense, cases[i].sense_len);
+        int rc = inquiry(d);
+        if (rc != cases[i].want)
+            printf("case %zu: %s\n", i, detail.text);
+        CHECK_EQ(rc, cases[i].want);
+        CHECK_EQ(kernel.calls, 1);
+        if (!cases[i].want)
+            continue;
+        CHECK_TEXT(detail.text, cases[i].text);
+        CHECK_TEXT(detail.text, "/dev/sda");
+        CHECK_TEXT(detail.text, "INQUIRY");
+        if (cases[i].want == SATED_SENSE && cases[i].sense == illegal)
+            CHECK(detail.sense_key == 5 && detail.asc == 0x24 && detail.ascq == 0);
+    }
+    sated_drive_close(d);
+}
+
+/* Registers are the answer of an ATA command; without them nothing is known. */
+static void test_ata(void)
+{
+    /* CHECK POWER MODE, active (FFh): SAT-4 12.2.6, as the fixture sense_libata_checkpower_desc has it. */
+    static const uint8_t active[] = {0x72, 1, 0, 0x1d, 0, 0, 0, 14, 9, 12, 0, 0, 0, 0xff, 0, 0, 0, 0, 0, 0, 0, 0x50};
+    static const uint8_t aborted[] = {0x72, 0x0b, 0, 0, 0, 0, 0, 14, 9, 12, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x51};
+    static const uint8_t contradiction[] = {0x72, 0x0b, 0, 0, 0, 0, 0, 14, 9, 12, 0,
+                                            0,    0,    0, 0, 0, 0, 0, 0,  0, 0,  0x50};
+    static const uint8_t bridge[] = {0x70, 0, 0x0b, 0, 0, 0, 0, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    struct sated_drive *d = opened("sda");
+    struct sated_ata_registers registers;
+    quiet();
+    kernel.status = 2;
+    kernel.driver = 8;
+    memcpy(kernel.sense, active, kernel.sense_len = sizeof active);
+    CHECK_EQ(check_power_mode(d, &registers), 0);
+    CHECK_EQ(kernel.cdb[0], 0x85);
+    CHECK_EQ(kernel.cdb[14], 0xe5);
+    CHECK_EQ(registers.source, SATED_ATA_REGISTERS_DESCRIPTOR);
+    CHECK_EQ(registers.count_low, 0xff);
+
+    memcpy(kernel.sense, aborted, kernel.sense_len = sizeof aborted);
+    CHECK_EQ(check_power_mode(d, &registers), SATED_ATA);
+    CHECK(detail.ata_status == 0x51 && detail.ata_error == 4);
+    CHECK_TEXT(detail.text, "CHECK POWER MODE");
+    CHECK_TEXT(detail.text, "aborted");
+
+    memcpy(kernel.sense, contradiction, kernel.sense_len = sizeof contradiction);
+    CHECK_EQ(check_power_mode(d, &registers), SATED_SENSE);
+
+    memcpy(kernel.sense, bridge, kernel.sense_len = sizeof bridge);
+    CHECK_EQ(check_power_mode(d, &registers), SATED_SENSE);
+    CHECK_EQ(registers.source, SATED_ATA_REGISTERS_NONE);
+
+    /* A bridge that says nothing but "good": the third state, which is never a success. */
+    quiet();
+    CHECK_EQ(check_power_mode(d, &registers), SATED_UNSUPPORTED);
+    CHECK_TEXT(detail.text, "without the drive's registers");
+    CHECK_EQ(registers.source, SATED_ATA_REGISTERS_NONE);
+
+    /* Data is an answer by itself (SAT-4 12.2.5: no registers without CK_COND). */
+    struct sated_ata_command c;
+    sated_ata_build_identify_device(&c);
+    CHECK_EQ(sated_ata_raw(d, &c, data, &registers, &reply), 0);
+    CHECK_EQ(kernel.length, 512u);
+
+    /* A failing command in the legacy layout of libata, wrapped by the caller himself. */
+    static const uint8_t legacy[] = {0x70, 0, 0x0b, 0, 0, 0, 0, 10, 4, 0x41, 0xe0, 0, 0, 0, 0, 0, 0x80, 0xff};
+    struct sated_scsi_command cdb;
+    sated_ata_build_cdb(&c, 16, &cdb);
+    kernel.status = 2;
+    memcpy(kernel.sense, legacy, kernel.sense_len = sizeof legacy);
+    CHECK_EQ(sated_scsi_raw(d, &cdb, data, &reply), SATED_ATA);
+    sated_detail_get(&detail);
+    CHECK(detail.ata_status == 0x41 && detail.ata_error == 4);
+    sated_drive_close(d);
+}
+
+static int code_of(struct sated_drive *d, const struct sated_scsi_command *c)
+{
+    int rc = sated_scsi_raw(d, c, c->data_len ? data : NULL, &reply);
+    sated_detail_get(&detail);
+    return rc;
+}
+
+/* What is not in the table is not sent to a real drive, nor what makes no sense. */
+static void test_refusals(void)
+{
+    struct sated_drive *d = opened("sda");
+    struct sated_scsi_command c;
+    struct sated_ata_command a;
+    quiet();
+    sated_scsi_build_write_10(&c, 0, 1, 512, 0, false, false);
+    CHECK_EQ(code_of(d, &c), SATED_UNSAFE);
+    CHECK_TEXT(detail.text, "WRITE(10)");
+    CHECK_EQ(sated_scsi_check_read_only(&c), SATED_UNSAFE);
+    sated_ata_build_security_erase_unit(&a, 0);
+    memset(data, 0, 512);
+    CHECK_EQ(sated_ata_raw(d, &a, data, NULL, &reply), SATED_UNSAFE);
+    sated_detail_get(&detail);
+    CHECK_TEXT(detail.text, "SECURITY ERASE UNIT");
+    sated_ata_build_cdb(&a, 16, &c); /* and not as SCSI either */
+    CHECK_EQ(code_of(d, &c), SATED_UNSAFE);
+    CHECK_EQ(kernel.calls, 0);
+
+    struct sated_nvme_command n = {.opcode = 6, .data_len = 4096, .direction = 1, .cdw10 = 1};
+    CHECK_EQ(sated_nvme_admin_raw(d, &n, data, &reply), SATED_UNSUPPORTED);
+
+    c = (struct sated_scsi_command){.cdb = {0x12}, .cdb_len = 10, .direction = 1, .data_len = 96};
+    CHECK_EQ(code_of(d, &c), SATED_PARSE);
+    c.cdb_len = 6;
+    c.direction = 3;
+    CHECK_EQ(code_of(d, &c), SATED_PARSE);
+    c.direction = 0;
+    CHECK_EQ(code_of(d, &c), SATED_PARSE);
+    c = (struct sated_scsi_command){.cdb = {0x12}, .cdb_len = 6, .direction = 1, .data_len = 1 << 30};
+    CHECK_EQ(code_of(d, &c), SATED_PARSE);
+    CHECK_EQ(kernel.calls, 0);
+    sated_drive_close(d);
+
+    CHECK_EQ(sated_drive_open(&d, in("m/dev/sda1"), NULL), 0);
+    CHECK_EQ(inquiry(d), SATED_UNSUPPORTED);
+    CHECK_TEXT(detail.text, "/dev/sda");
+    sated_drive_close(d);
+    d = opened("vda");
+    CHECK_EQ(inquiry(d), SATED_UNSUPPORTED);
+    sated_drive_close(d);
+    CHECK_EQ(sated_drive_open(&d, "sim:generic", NULL), 0);
+    CHECK_EQ(inquiry(d), SATED_UNSUPPORTED);
+    sated_drive_close(d);
+}
+
+/* sg and bsg nodes carry the commands themselves; the disk beneath is for the data. */
+static void test_nodes(void)
+{
+    struct sated_drive *d = opened("sg0");
+    quiet();
+    CHECK_EQ(inquiry(d), 0);
+    CHECK(is_device(kernel.fd, "sg0"));
+    CHECK_EQ(d->kind, HANDLE_BLOCK);
+    CHECK_EQ(d->identity.capacity_bytes, 1000000u * 512);
+    sated_drive_close(d);
+
+    d = opened("0:0:0:0");
+    quiet();
+    kernel.resid = -4;
+    CHECK_EQ(inquiry(d), 0);
+    CHECK(is_device(kernel.fd, "0:0:0:0"));
+    CHECK_EQ(kernel.cdb[0], 0x12);
+    CHECK_EQ(reply.flags, (uint32_t)SATED_REPLY_RESIDUAL_WRONG);
+    kernel.status = 2;
+    memcpy(kernel.sense, illegal, kernel.sense_len = sizeof illegal);
+    CHECK_EQ(inquiry(d), SATED_SENSE);
+    sated_drive_close(d);
+
+    /* The disk may not be opened, its sg node may: commands go, loads do not. */
+    machine[0].open_error = EACCES;
+    d = opened("sg0");
+    machine[0].open_error = 0;
+    CHECK_EQ(d->kind, HANDLE_COMMANDS);
+    quiet();
+    CHECK_EQ(inquiry(d), 0);
+    bool direct = false;
+    uint32_t alignment;
+    int fd;
+    CHECK_EQ(handle_lend(d, false, &direct, &alignment, &fd), SATED_UNSUPPORTED);
+    sated_drive_close(d);
+
+    d = opened("sg1"); /* no disk at all */
+    CHECK_EQ(d->kind, HANDLE_COMMANDS);
+    CHECK(!strcmp(d->identity.vendor, "ACME"));
+    sated_drive_close(d);
+
+    /* A CD writer, to which A1h is BLANK. */
+    put(in("m/sys/devices/pci0/ses/type"), "5\n");
+    CHECK_EQ(sated_drive_open(&d, in("m/dev/sg1"), NULL), SATED_UNSUPPORTED);
+    put(in("m/sys/devices/" SCSI "/type"), "5\n");
+    put_attribute("m", "sda", "device/type", "5\n");
+    d = opened("sda");
+    CHECK_EQ(inquiry(d), SATED_UNSUPPORTED);
+    CHECK_TEXT(detail.text, "type 5");
+    put_attribute("m", "sda", "device/type", "0\n");
+    CHECK_EQ(inquiry(d), 0);
+    sated_drive_close(d);
+
+    CHECK_EQ(sated_drive_open(&d, in("m/dev/host0"), NULL), SATED_PARSE);
+    CHECK_EQ(sated_drive_open(&d, in("m/dev/console0"), NULL), SATED_PARSE);
+    sated_detail_get(&detail);
+    CHECK_TEXT(detail.text, "1:3");
+}
+
+/* The first number of nvmeXnY is the subsystem's (case C41 of the field cases). */
+static void test_controllers(void)
+{
+    char name[NODE_NAME], names[4][NODE_NAME];
+    CHECK_EQ(nvme_tree_controller(name, "nvme1n1"), 0);
+    CHECK(!strcmp(name, "nvme4"));
+    CHECK_EQ(nvme_tree_controller(name, "nvme4n1"), 0);
+    CHECK(!strcmp(name, "nvme1"));
+    CHECK_EQ(nvme_tree_controller(name, "nvme7n2"), 0);
+    CHECK(!strcmp(name, "nvme7"));
+    CHECK_EQ(nvme_tree_controller(name, "nvme9n1"), SATED_UNSUPPORTED);
+    CHECK_EQ(nvme_tree_controller(name, "nvme1"), SATED_UNSUPPORTED);
+    CHECK_EQ(nvme_tree_controller(name, "sda"), SATED_UNSUPPORTED);
+    CHECK_EQ(nvme_tree_namespaces(names, 4, "nvme1"), 1);
+    CHECK(!strcmp(names[0], "nvme4n1"));
+    CHECK_EQ(nvme_tree_namespaces(names, 4, "nvme7"), 2);
+    CHECK_EQ(nvme_tree_namespaces(names, 4, "nvme9"), -ENOENT);
+
+    struct sated_drive *d = opened("nvme1n1");
+    quiet();
+    kernel.result = 0x1122334455667788;
+    CHECK_EQ(id_ctrl(d), 0);
+    CHECK(is_device(kernel.fd, "nvme4"));
+    CHECK_EQ(kernel.request, (unsigned long)NVME_IOCTL_ADMIN64_CMD);
+    CHECK_EQ(kernel.nvme.opcode, 6);
+    CHECK_EQ(kernel.nvme.cdw10, 1u);
+    CHECK_EQ(kernel.nvme.data_len, 4096u);
+    CHECK_EQ(kernel.nvme.timeout_ms, 60000u);
+    CHECK_EQ(kernel.nvme.addr % 4096, 0u);
+    CHECK_EQ(reply.result, 0x1122334455667788u);
+    CHECK_EQ(nvme_read(d), 0);
+    CHECK(is_device(kernel.fd, "nvme1n1"));
+    CHECK_EQ(kernel.request, (unsigned long)NVME_IOCTL_IO64_CMD);
+    sated_drive_close(d);
+
+    d = opened("nvme1"); /* its only namespace */
+    CHECK(!strcmp(d->node, "nvme4n1"));
+    CHECK_EQ(d->identity.capacity_bytes, 4000000u * 512);
+    CHECK_EQ(id_ctrl(d), 0);
+    CHECK(is_device(kernel.fd, "nvme1"));
+    CHECK_EQ(nvme_read(d), 0);
+    CHECK(is_device(kernel.fd, "nvme4n1"));
+    sated_drive_close(d);
+
+    d = opened("nvme7"); /* several: none is meant */
+    CHECK_EQ(d->kind, HANDLE_COMMANDS);
+    CHECK_TEXT(d->identity.note, "2 namespaces: /dev/nvme7n1 /dev/nvme7n2");
+    CHECK_EQ(id_ctrl(d), 0);
+    CHECK_EQ(nvme_read(d), SATED_UNSUPPORTED);
+    CHECK_TEXT(detail.text, "namespace");
+    sated_drive_close(d);
+
+    d = opened("ng1n1");
+    CHECK(!strcmp(d->node, "nvme1n1"));
+    CHECK_EQ(id_ctrl(d), 0);
+    CHECK(is_device(kernel.fd, "nvme4"));
+    sated_drive_close(d);
+    machine[6].open_error = EACCES; /* nvme1n1 */
+    d = opened("ng1n1");
+    machine[6].open_error = 0;
+    CHECK_EQ(nvme_read(d), 0);
+    CHECK(is_device(kernel.fd, "ng1n1"));
+    CHECK_EQ(id_ctrl(d), 0);
+    CHECK(is_device(kernel.fd, "nvme4"));
+    sated_drive_close(d);
+
+    /* A path that is not live gives way to one that is. */
+    put_node("nvme", "pci0/0000:09/nvme/nvme0", 240, 0);
+    put_folder(in("m/sys/class/nvme/nvme0/nvme1c0n1"));
+    put(in("m/sys/devices/pci0/0000:09/nvme/nvme0/state"), "dead\n");
+    CHECK_EQ(nvme_tree_controller(name, "nvme1n1"), 0);
+    CHECK(!strcmp(name, "nvme4"));
+    put(in("m/sys/devices/pci0/0000:09/nvme/nvme0/state"), "live\n");
+    CHECK_EQ(nvme_tree_controller(name, "nvme1n1"), 0);
+    CHECK(!strcmp(name, "nvme0"));
+    put(in("m/sys/devices/pci0/0000:09/nvme/nvme0/state"), "dead\n");
+}
+
+static void test_nvme_answers(void)
+{
+    struct sated_drive *d = opened("nvme1n1");
+    static const struct {
+        int rc, want;
+        const char *text;
+        uint8_t sct, sc;
+    } cases[] = {
+        {0x4002, SATED_NVME, "Invalid Field in Command", 0, 0x02}, /* DNR */
+        {0x2109, SATED_NVME, "Invalid Log Page", 1, 0x09},         /* More */
+        {0x0281, SATED_NVME, "code 81h", 2, 0x81},
+        {0x001d, SATED_NVME, "Sanitize In Progress", 0, 0x1d},
+        {0x0371, SATED_STALLED, "cancelled", 3, 0x71},
+        {-EINTR, SATED_STALLED, "60000 ms", 0, 0},
+        {-EACCES, -EACCES, "CAP_SYS_ADMIN", 0, 0},
+        {-EINVAL, -EINVAL, "namespace", 0, 0},
+        {-ENODEV, -ENODEV, "has gone", 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        quiet();
+        kernel.rc = cases[i].rc;
+        CHECK_EQ(id_ctrl(d), cases[i].want);
+        CHECK_TEXT(detail.text, cases[i].text);
+        CHECK_EQ(detail.nvme_sct, cases[i].sct);
+        CHECK_EQ(detail.nvme_sc, cases[i].sc);
+        CHECK_EQ(kernel.calls, 1);
+        CHECK_EQ(reply.nvme_status, cases[i].rc > 0 ? cases[i].rc : 0);
+    }
+
+    /* Before Linux 5.4: no 64-bit form, so the 32-bit one, with its shorter result. */
+    quiet();
+    kernel.rc_64 = -ENOTTY;
+    kernel.result = 0x1122334455667788;
+    CHECK_EQ(id_ctrl(d), 0);
+    CHECK_EQ(kernel.calls, 2);
+    CHECK_EQ(kernel.request, (unsigned long)NVME_IOCTL_ADMIN_CMD);
+    CHECK_EQ(reply.result, 0x55667788u);
+    CHECK_EQ(nvme_read(d), 0);
+    CHECK_EQ(kernel.request, (unsigned long)NVME_IOCTL_IO_CMD);
+    kernel.rc = -ENOTTY; /* neither: no NVMe behind it */
+    CHECK_EQ(id_ctrl(d), SATED_UNSUPPORTED);
+    quiet();
+    kernel.rc_64 = -EINVAL; /* an answer, not a reason to try again in another form */
+    CHECK_EQ(id_ctrl(d), -EINVAL);
+    CHECK_EQ(kernel.calls, 1);
+
+    struct sated_nvme_command n = {.opcode = 2, .data_len = 510, .direction = 1, .cdw10 = 2};
+    CHECK_EQ(sated_nvme_admin_raw(d, &n, data, &reply), SATED_PARSE);
+    n = (struct sated_nvme_command){.opcode = 0x80, .nsid = 1}; /* Format NVM */
+    CHECK_EQ(sated_nvme_admin_raw(d, &n, NULL, &reply), SATED_UNSAFE);
+    CHECK_EQ(kernel.calls, 1);
+    CHECK_EQ(inquiry(d), SATED_UNSUPPORTED);
+    CHECK_EQ(kernel.calls, 1);
+    sated_drive_close(d);
+
+    quiet();
+    put_attribute("m", "nvme1n1", "device/serial", "A1\n"); /* renumbered between opening and asking */
+    d = opened("nvme1n1");
+    put_attribute("m", "nvme1n1", "device/serial", "B2\n");
+    CHECK_EQ(id_ctrl(d), SATED_UNSAFE);
+    CHECK_TEXT(detail.text, "B2, not A1");
+    CHECK_EQ(kernel.calls, 0);
+    sated_drive_close(d);
+
+    machine[9].open_error = EACCES; /* nvme4 */
+    d = opened("nvme1n1");
+    CHECK_EQ(id_ctrl(d), -EACCES);
+    CHECK_TEXT(detail.text, "/dev/nvme4");
+    machine[9].open_error = 0;
+    CHECK_EQ(id_ctrl(d), 0);
+    sated_drive_close(d);
+}
+
+static void test_timeouts(void)
+{
+    struct sated_drive *d = opened("sda");
+    struct sated_scsi_command c;
+    uint32_t ms = 0;
+    sated_scsi_build_sanitize(&c, SATED_SANITIZE_BLOCK_ERASE, true, false, false, 0);
+    /* SPC-5 6.36.3 and 6.36.4: supported, CTDP; 10 bytes of CDB usage; nominal 300 s, recommended 7200 s. */
+    static const uint8_t both[26] = {0, 0x83, 0,  10, 0x48, 0xff, 0, 0,    0,    0, 0, 0xff, 0xff,
+                                     0, 0,    10, 0,  0,    0,    0, 0x01, 0x2c, 0, 0, 0x1c, 0x20};
+    uint8_t nominal[26];
+    memcpy(nominal, both, sizeof both);
+    nominal[24] = nominal[25] = 0;
+    quiet();
+    kernel.data = both;
+    kernel.data_len = sizeof both;
+    CHECK_EQ(sated_scsi_timeout_get(d, &c, &ms), 0);
+    CHECK_EQ(ms, 7200u * 1000);
+    CHECK_EQ(kernel.cdb[0], 0xa3);
+    CHECK_EQ(kernel.cdb[1], 0x0c);
+    CHECK_EQ(kernel.cdb[2], 0x82); /* RCTD, one command with its service action */
+    CHECK_EQ(kernel.cdb[3], 0x48);
+    CHECK_EQ(kernel.cdb[5], 0x02);
+    kernel.data = nominal;
+    CHECK_EQ(sated_scsi_timeout_get(d, &c, &ms), 0);
+    CHECK_EQ(ms, 900u * 1000); /* ten minutes more than 300 s is more than twice as much */
+    quiet();
+    kernel.status = 2;
+    memcpy(kernel.sense, illegal, kernel.sense_len = sizeof illegal);
+    CHECK_EQ(sated_scsi_timeout_get(d, &c, &ms), SATED_SENSE);
+    CHECK_EQ(ms, 12u * 3600 * 1000);
+    CHECK_EQ(sated_scsi_timeout_ms(0, 0, 7), 7u);
+    CHECK_EQ(sated_scsi_timeout_ms(3600, 0, 7), 7200u * 1000);
+    CHECK_EQ(sated_scsi_timeout_ms(1, UINT32_MAX, 7), UINT32_MAX);
+    CHECK_EQ(sated_scsi_timeout_ms(UINT32_MAX, 0, 7), UINT32_MAX);
+    sated_drive_close(d);
+
+    CHECK(sated_nvme_timeout_ms(&(struct sated_nvme_command){.opcode = 0x80, .admin = true}) >= 600000);
+    CHECK_EQ(sated_nvme_timeout_ms(&(struct sated_nvme_command){.opcode = 0x06, .admin = true}), 60000u);
+    CHECK_EQ(sated_nvme_timeout_ms(&(struct sated_nvme_command){.opcode = 0x0d, .admin = true}), 120000u);
+    CHECK_EQ(sated_nvme_timeout_ms(&(struct sated_nvme_command){.opcode = 0x02}), 60000u);
+    /* ACS-4 7.13.7.48: both formats, given, not given, saturated; kept as the greater of 2x and x + 10 min. */
+    CHECK_EQ(sated_ata_erase_timeout_ms(0x0001), 12 * 60000);  /* 2 min -> 12 min */
+    CHECK_EQ(sated_ata_erase_timeout_ms(0x8050), 320 * 60000); /* 160 min -> 320 min */
+    CHECK_EQ(sated_ata_erase_timeout_ms(0x0000), 12 * 3600000);
+    CHECK_EQ(sated_ata_erase_timeout_ms(0x00ff), 12 * 3600000);
+    CHECK_EQ(sated_ata_erase_timeout_ms(0xffff), 12 * 3600000);
+}
+
+int main(void)
+{
+    if (tree_begin())
+        return 1;
+    put_machine();
+    node_set_root(in("m"));
+    devices_begin(machine, sizeof machine / sizeof *machine);
+    test_buffers();
+    test_status_order();
+    test_ata();
+    test_refusals();
+    test_nodes();
+    test_controllers();
+    test_nvme_answers();
+    test_timeouts();
+    tree_end();
+    return check_done();
+}

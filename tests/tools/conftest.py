@@ -1,0 +1,3 @@
+from issued import issued, shim
+
+__all__ = ["issued", "shim"]
