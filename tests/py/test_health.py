@@ -376,6 +376,6 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told = json.loads(out(uri, "--json", "--raw"))
     assert len(bytes.fromhex(told["raw"]["log-02h"])) == 512
     lines = out(uri, "--raw").splitlines()
-    assert any(line.split() == ["spare", "threshold", "-"] for line in lines)
+    assert any(line.split() == ["spare", "threshold", "–"] for line in lines)
     assert any(line.startswith("doubt") and "255 %" in line for line in lines)
     assert "log-02h" in lines

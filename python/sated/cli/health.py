@@ -20,7 +20,7 @@ Raw = Annotated[bool, typer.Option("--raw", help="Add the pages as they came, in
 def health(uri: Uri, json: Json = False, raw: Raw = False) -> None:
     """Show how a drive is: temperature, wear, what was written to it, errors, self-tests.
 
-    Reads only. What the drive does not tell is "-" (null in JSON), never 0.
+    Reads only. What the drive does not tell is "–" (null in JSON), never 0.
     """
     import sated
 
@@ -41,25 +41,25 @@ def health(uri: Uri, json: Json = False, raw: Raw = False) -> None:
 
 
 def _unit(value: Any, unit: str) -> str:
-    return "-" if value is None else f"{_text.number(value)} {unit}"
+    return _text.UNKNOWN if value is None else f"{_text.number(value)} {unit}"
 
 
 def _bytes(value: int | None) -> str:
-    return "-" if value is None else f"{_text.capacity(value)} ({value:,} bytes)"
+    return _text.UNKNOWN if value is None else f"{_text.capacity(value)} ({value:,} bytes)"
 
 
 def _self_test(told: Health) -> str:
     if told.self_test_running:
         return "running" + ("" if told.self_test_percent is None else f", {told.self_test_percent} % done")
     if told.self_test_result is None:
-        return "-"
+        return _text.UNKNOWN
     return told.self_test_result + ("" if told.self_test_hours is None else f" at {told.self_test_hours:,} h")
 
 
 def _lines(told: Health) -> list[tuple[str, str]]:
     critical = told.critical_warnings
     lines = [
-        ("critical warnings", "-" if critical is None else ", ".join(critical) or "none"),
+        ("critical warnings", _text.UNKNOWN if critical is None else ", ".join(critical) or "none"),
         ("temperature", _unit(told.temperature_c, "C")),
         ("percentage used", _unit(told.percentage_used, "%")),
         ("available spare", _unit(told.available_spare, "%")),
@@ -69,7 +69,9 @@ def _lines(told: Health) -> list[tuple[str, str]]:
         ("media bytes written", _bytes(told.media_bytes_written)),
         (
             "write amplification",
-            "-" if told.lifetime_write_amplification is None else f"{told.lifetime_write_amplification:.2f} (lifetime)",
+            _text.UNKNOWN
+            if told.lifetime_write_amplification is None
+            else f"{told.lifetime_write_amplification:.2f} (lifetime)",
         ),
         ("power-on hours", _text.number(told.power_on_hours)),
         ("power cycles", _text.number(told.power_cycles)),

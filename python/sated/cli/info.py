@@ -39,11 +39,11 @@ def _lines(told: dict[str, Any]) -> list[tuple[str, str]]:
     vendor, model = identity["vendor"], identity["model"]
     whose = model if model.startswith(vendor) else f"{vendor} {model}"
     lines = [
-        ("drive", whose or "-"),
-        ("serial", identity["serial"] or "-"),
-        ("firmware", identity["firmware"] or "-"),
-        ("path", identity["path"] or "-"),
-        ("transport", " ".join(part for part in (identity["transport"], identity["link"]) if part) or "-"),
+        ("drive", whose or _text.UNKNOWN),
+        ("serial", identity["serial"] or _text.UNKNOWN),
+        ("firmware", identity["firmware"] or _text.UNKNOWN),
+        ("path", identity["path"] or _text.UNKNOWN),
+        ("transport", " ".join(part for part in (identity["transport"], identity["link"]) if part) or _text.UNKNOWN),
         *_attached(identity),
         ("capacity", _bytes(identity["capacity_bytes"])),
     ]

@@ -34,10 +34,10 @@ def list_drives(json: Json = False) -> None:
             [
                 (
                     row["path"],
-                    row["model"] or "-",
+                    row["model"] or _text.UNKNOWN,
                     _text.capacity(row["capacity_bytes"]),
-                    " ".join(part for part in (row["transport"], row["link"]) if part) or "-",
-                    row["token"] or "-",
+                    " ".join(part for part in (row["transport"], row["link"]) if part) or _text.UNKNOWN,
+                    row["token"] or _text.UNKNOWN,
                     "; ".join(row["reasons"]) or "(nothing stands against it)",
                 )
                 for row in rows
