@@ -231,7 +231,7 @@ def start(
     )
     for one in drives:
         one._pumps.add(pump)
-    pump.thread.start()
+    pump.start()
     return Job(pump)
 
 

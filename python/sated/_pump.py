@@ -6,9 +6,11 @@ is raised in the main thread only, and rows are taken whether or not somebody wa
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import math
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -29,6 +31,17 @@ _OPS = ("read", "write", "trim")
 _CHUNK = 4096
 
 Until = str | Callable[["pa.Table"], "bool | Verdict"]
+
+
+_running: weakref.WeakSet[Pump] = weakref.WeakSet()
+
+
+@atexit.register
+def _end_all() -> None:
+    """An interpreter that ends with a load's thread in it would tear that thread down inside of C++ code."""
+    for pump in list(_running):
+        pump.stop()
+        pump.ended.wait()
 
 
 class Sink(Protocol):
@@ -84,6 +97,10 @@ class Pump:
         self.ended = threading.Event()
         self.thread = threading.Thread(target=self._run, name="sated-load", daemon=True)
 
+    def start(self) -> None:
+        _running.add(self)
+        self.thread.start()
+
     def stop(self) -> None:
         """Ends the load: nothing more is submitted, what is outstanding is waited for."""
         with self._lock:
@@ -128,8 +145,8 @@ class Pump:
             with self._lock:
                 load, self._l = self._l, None
             ffi.release(load)
-            self._drives.clear()
             self.ended.set()
+            self._drives.clear()  # last: closing a drive that nobody else has waits for the end
 
     def _drain(self) -> None:
         from sated import _tables

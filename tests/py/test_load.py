@@ -240,6 +240,19 @@ with sated.open({opened}) as drive:
     assert ran.returncode == 1 and "left" in ran.stdout + ran.stderr, ran
 
 
+def test_the_interpreter_may_end_with_loads_running() -> None:
+    ran = run_alone("""
+import pyarrow
+for _ in range(5):
+    drive = sated.open("sim:x210,scale=1/64")
+    job = sated.start(drive, sated.Workload(op="randwrite", threads=4, depth=8), seconds=1e6)
+    job.wait(0.05)
+    drive = job = None
+print("end", flush=True)
+""")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "end\n", "")
+
+
 def test_signals_lose_no_row() -> None:
     ran = run_alone("""
 import os, signal, threading, time
