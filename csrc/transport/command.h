@@ -35,6 +35,10 @@ int command_check_type(const struct sated_drive *d, const char *folder);
 /* The command in words and bytes, for sentences: "INQUIRY (12 01 80 00 ff 00)". */
 void command_text(char *out, size_t n, const struct command *c);
 
+/* What every ioctl may fail with alike: the command was not sent. @param capability what root has that this process
+ * lacks. Return: -error, with its sentence. */
+int command_not_sent(const struct sated_drive *d, const struct command *c, int error, const char *capability);
+
 /* What the answer says, in the order host, driver, status, sense. @param registers of an ATA command.
  * Return: 0 or an error whose detail has the drive's numbers. */
 int command_status(const struct sated_drive *d, const struct command *c, const struct sated_reply *reply,

@@ -35,22 +35,12 @@ static int refused(const struct sated_drive *d, const struct command *c, int err
     char text[200];
     command_text(text, sizeof text, c);
     switch (error) {
-    case EPERM:
-    case EACCES:
-        return error_set(-error, SATED_LAYER_DRIVE,
-                         "%s: the kernel does not let this process send %s (%s); run as root, or with CAP_SYS_ADMIN",
-                         d->path, text, error_text(error));
     case ENOTTY:
     case EOPNOTSUPP:
         return error_set(SATED_UNSUPPORTED, SATED_LAYER_DRIVE,
                          "%s: takes no NVMe commands (%s), so %s cannot be sent; give the drive itself, not a mapping "
                          "onto it",
                          d->path, error_text(error), text);
-    case ENODEV:
-    case ENXIO:
-        return error_set(-error, SATED_LAYER_DRIVE,
-                         "%s: has gone (%s) before %s could be sent; `sated list` shows what there is", d->path,
-                         error_text(error), text);
     case EINTR: /* so the kernel tells that it cancelled the command: its time was over, or the controller was reset */
     case ETIME:
     case ETIMEDOUT:
@@ -63,9 +53,7 @@ static int refused(const struct sated_drive *d, const struct command *c, int err
                          "%s: the kernel does not take %s with %u bytes of data (%s); check namespace and length, and "
                          "send I/O commands to the namespace's node",
                          d->path, text, c->data_len, error_text(error));
-    default:
-        return error_set(-error, SATED_LAYER_DRIVE, "%s: %s could not be sent: %s; see the kernel's log", d->path, text,
-                         error_text(error));
+    default: return command_not_sent(d, c, error, "CAP_SYS_ADMIN");
     }
 }
 

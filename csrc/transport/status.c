@@ -258,3 +258,24 @@ int command_status(const struct sated_drive *d, const struct command *c, const s
     command_text(text, sizeof text, c);
     return c->nvme ? nvme_status(d, c, reply, text) : scsi_status(d, c, reply, text, registers);
 }
+
+int command_not_sent(const struct sated_drive *d, const struct command *c, int error, const char *capability)
+{
+    char text[200];
+    command_text(text, sizeof text, c);
+    switch (error) {
+    case EPERM:
+    case EACCES:
+        return error_set(-error, SATED_LAYER_DRIVE,
+                         "%s: the kernel does not let this process send %s (%s); run as root, or with %s", d->path,
+                         text, error_text(error), capability);
+    case ENODEV:
+    case ENXIO:
+        return error_set(-error, SATED_LAYER_DRIVE,
+                         "%s: has gone (%s) before %s could be sent; `sated list` shows what there is", d->path,
+                         error_text(error), text);
+    default:
+        return error_set(-error, SATED_LAYER_DRIVE, "%s: %s could not be sent: %s; see the kernel's log", d->path, text,
+                         error_text(error));
+    }
+}
