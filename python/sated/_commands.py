@@ -6,15 +6,29 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, Unpack
 
+from sated import ata, nvme, scsi
+from sated._decode import convert, filled, octets
 from sated._ffi import ffi, lib, text
 from sated.errors import ParseError, SatedError, StateError, UnsafeError, check, last_error
 
 if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
     from sated._drive import Drive
 
-__all__ = ["ReadOnly", "Reply", "Transport", "ata", "nvme", "read_only", "record", "scsi"]
+__all__ = [
+    "Commands",
+    "NvmeArguments",
+    "ReadOnly",
+    "Reply",
+    "Transport",
+    "open_transport",
+    "read_only",
+    "record",
+    "send",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,8 +87,6 @@ def read_only() -> list[ReadOnly]:
 
 
 def _reply(c: Any, buffer: Any, registers: Any = None) -> Reply:
-    from sated._decode import convert
-
     return Reply(
         data=bytes(ffi.buffer(buffer, c.data_len)) if buffer != ffi.NULL and c.data_len else b"",
         status=int(c.scsi_status),
@@ -148,27 +160,6 @@ def _direction(data_in: int, data_out: bytes | None) -> tuple[int, int]:
     return (lib.SATED_DATA_IN if length else lib.SATED_DATA_NONE), length
 
 
-def scsi(
-    drive: Drive, cdb: Any, data_in: int, data_out: bytes | None, timeout: float | None, confirm: str | None
-) -> Reply:
-    c = ffi.new("struct sated_scsi_command *")
-    if hasattr(cdb, "cdb"):
-        data_in = cdb.data_len if cdb.direction == lib.SATED_DATA_IN else 0
-        if cdb.direction == lib.SATED_DATA_OUT and len(data_out or b"") != cdb.data_len:
-            raise ParseError(f"data_out has {len(data_out or b'')} bytes: the command sends {cdb.data_len}")
-        c.timeout_ms = cdb.timeout_ms
-        cdb = cdb.cdb
-    bytes_of_cdb = bytes(cdb)
-    if not 6 <= len(bytes_of_cdb) <= 32:
-        raise ParseError(f"a CDB of {len(bytes_of_cdb)} bytes: give 6 to 32")
-    ffi.buffer(c.cdb)[0 : len(bytes_of_cdb)] = bytes_of_cdb
-    c.cdb_len = len(bytes_of_cdb)
-    c.direction, c.data_len = _direction(data_in, data_out)
-    c.timeout_ms = _milliseconds(timeout) or c.timeout_ms
-    _consent(drive, lambda: int(lib.sated_scsi_check_read_only(c)), confirm)
-    return _exchange(drive, lambda data, told: int(lib.sated_scsi_raw(drive._handle, c, data, told)), data_in, data_out)
-
-
 _PROTOCOLS = {
     "non-data": lib.SATED_ATA_NON_DATA,
     "pio-in": lib.SATED_ATA_PIO_IN,
@@ -178,95 +169,169 @@ _PROTOCOLS = {
 }
 
 
-def _ata_registers(
-    command: int,
-    features: int,
-    count: int | None,
-    lba: int,
-    device: int,
-    protocol: str | None,
-    ext: bool | None,
-    ck_cond: bool,
-    data_in: int,
-    data_out: bytes | None,
-) -> dict[str, int]:
-    direction, length = _direction(data_in, data_out)
-    if protocol is None:
-        protocol = {lib.SATED_DATA_NONE: "non-data", lib.SATED_DATA_IN: "pio-in"}.get(direction, "pio-out")
-    if protocol not in _PROTOCOLS:
-        raise ParseError(f'ATA protocol "{protocol}" is unknown: use {", ".join(_PROTOCOLS)}')
-    if count is None:
-        count = length // 512
-    if ext is None:
-        ext = features > 0xFF or count > 0xFF or lba > 0xFFFFFFF
-    return {
-        "command": _number("command", command, 8),
-        "device": _number("device", device, 8),
-        "protocol": _PROTOCOLS[protocol],
-        "direction": direction,
-        "ext": int(ext),
-        "ck_cond": int(ck_cond),
-        "features": _number("features", features, 16),
-        "count": _number("count", count, 16),
-        "lba": _number("lba", lba, 48),
-        "data_len": length,
-    }
+def _of_command(command: Any, data_out: bytes | None) -> int:
+    """The `data_in` of a built command. Raises ParseError where `data_out` is not what it sends."""
+    if command.direction == lib.SATED_DATA_OUT and len(data_out or b"") != command.data_len:
+        raise ParseError(f"data_out has {len(data_out or b'')} bytes: the command sends {command.data_len}")
+    return int(command.data_len) if command.direction == lib.SATED_DATA_IN else 0
 
 
-def ata(
-    drive: Drive,
-    command: Any,
-    features: int,
-    count: int | None,
-    lba: int,
-    device: int,
-    protocol: str | None,
-    ext: bool | None,
-    ck_cond: bool,
-    data_in: int,
-    data_out: bytes | None,
-    timeout: float | None,
-    confirm: str | None,
-) -> Reply:
-    if hasattr(command, "pass_through"):
-        names = [name for name, _ in ffi.typeof("struct sated_ata_command").fields]
-        values = {name: int(getattr(command, name)) for name in names}
-        data_in = command.data_len if command.direction == lib.SATED_DATA_IN else 0
-        data_out = command.data or data_out
-        if command.direction == lib.SATED_DATA_OUT and len(data_out or b"") != command.data_len:
-            raise ParseError(f"data_out has {len(data_out or b'')} bytes: the command sends {command.data_len}")
-    else:
-        values = _ata_registers(command, features, count, lba, device, protocol, ext, ck_cond, data_in, data_out)
-    c = ffi.new("struct sated_ata_command *", values)
-    c.timeout_ms = _milliseconds(timeout) or c.timeout_ms
-    registers = ffi.new("struct sated_ata_registers *")
-    _consent(drive, lambda: int(lib.sated_ata_check_read_only(c)), confirm)
+class NvmeArguments(TypedDict, total=False):
+    """What `Drive.nvme_admin` and `Drive.nvme_io` take beside the command, all of them by name.
 
-    def call(data: Any, told: Any) -> int:
-        return int(lib.sated_ata_raw(drive._handle, c, data, registers, told))
+    `nsid`: the namespace; `cdw2`, `cdw3`, `cdw10` to `cdw15`: dwords of the command; 0 where they are not given.
+    `data_in`: bytes that the drive may send, 0 by default; `data_out`: what goes to the drive instead. `timeout`:
+    seconds, else the command's own. `confirm`: the drive's token.
+    """
 
-    return _exchange(drive, call, data_in, data_out, registers)
+    nsid: int
+    cdw2: int
+    cdw3: int
+    cdw10: int
+    cdw11: int
+    cdw12: int
+    cdw13: int
+    cdw14: int
+    cdw15: int
+    data_in: int
+    data_out: Buffer | None
+    timeout: float | None
+    confirm: str | None
 
 
-def nvme(
-    drive: Drive,
+class Commands:
+    """Single commands: what a `Drive` has of them."""
+
+    def scsi(
+        self: Any,
+        cdb: Buffer | scsi.Command,
+        data_in: int = 512,
+        data_out: Buffer | None = None,
+        *,
+        timeout: float | None = None,
+        confirm: str | None = None,
+    ) -> Reply:
+        """Sends a SCSI command and waits for its answer.
+
+        `cdb`: 6 to 32 bytes, or a command of `sated.scsi`, which knows its length of data itself. `data_in`: bytes that
+        the drive may send; `data_out`: what goes to the drive instead. `timeout`: seconds, else the command's own.
+        Commands outside the read-only table (`sated.read_only()`) need `confirm=` on a real drive, and this version
+        sends them to none.
+
+        Raises DriveError (with `.detail` and `.reply`), StalledError, UnsafeError, UnsupportedError where the drive
+        takes no such commands, StateError where recorded answers do not fit.
+        """
+        c = ffi.new("struct sated_scsi_command *")
+        out = None if data_out is None else octets(data_out)
+        if isinstance(cdb, scsi.Command):
+            data_in = _of_command(cdb, out)
+            c.timeout_ms = cdb.timeout_ms
+            cdb = cdb.cdb
+        bytes_of_cdb = octets(cdb)
+        if not 6 <= len(bytes_of_cdb) <= 32:
+            raise ParseError(f"a CDB of {len(bytes_of_cdb)} bytes: give 6 to 32")
+        ffi.buffer(c.cdb)[0 : len(bytes_of_cdb)] = bytes_of_cdb
+        c.cdb_len = len(bytes_of_cdb)
+        c.direction, c.data_len = _direction(data_in, out)
+        c.timeout_ms = _milliseconds(timeout) or c.timeout_ms
+        _consent(self, lambda: int(lib.sated_scsi_check_read_only(c)), confirm)
+        return _exchange(self, lambda data, told: int(lib.sated_scsi_raw(self._handle, c, data, told)), data_in, out)
+
+    def ata(
+        self: Any,
+        command: int | ata.Command,
+        *,
+        features: int = 0,
+        count: int | None = None,
+        lba: int = 0,
+        device: int = 0x40,
+        protocol: str | None = None,
+        ext: bool | None = None,
+        ck_cond: bool = False,
+        data_in: int = 0,
+        data_out: Buffer | None = None,
+        timeout: float | None = None,
+        confirm: str | None = None,
+    ) -> Reply:
+        """Sends an ATA command by ATA PASS-THROUGH.
+
+        `command`: a number, or a command of `sated.ata`, which brings all the rest. `protocol`: non-data, pio-in,
+        pio-out, dma or fpdma, by default by the data; `count`: by default the blocks of data; `ext`: a 48-bit command,
+        by default where a number needs it; `ck_cond`: the registers are the answer, in `Reply.registers`. The rest, and
+        what is raised, as for `scsi`; UnsupportedError also where that answer never came.
+        """
+        out = None if data_out is None else octets(data_out)
+        if isinstance(command, ata.Command):
+            out = command.data or out
+            data_in = _of_command(command, out)
+            values = {name: getattr(command, name) for name, _ in ffi.typeof("struct sated_ata_command").fields}
+        else:
+            direction, length = _direction(data_in, out)
+            if protocol is None:
+                protocol = {lib.SATED_DATA_NONE: "non-data", lib.SATED_DATA_IN: "pio-in"}.get(direction, "pio-out")
+            if protocol not in _PROTOCOLS:
+                raise ParseError(f'ATA protocol "{protocol}" is unknown: use {", ".join(_PROTOCOLS)}')
+            count = length // 512 if count is None else count
+            values = {
+                "command": _number("command", command, 8),
+                "device": _number("device", device, 8),
+                "protocol": _PROTOCOLS[protocol],
+                "direction": direction,
+                "ext": features > 0xFF or count > 0xFF or lba > 0xFFFFFFF if ext is None else ext,
+                "ck_cond": ck_cond,
+                "features": _number("features", features, 16),
+                "count": _number("count", count, 16),
+                "lba": _number("lba", lba, 48),
+                "data_len": length,
+            }
+        c = ffi.new("struct sated_ata_command *", values)
+        c.timeout_ms = _milliseconds(timeout) or c.timeout_ms
+        registers = ffi.new("struct sated_ata_registers *")
+        _consent(self, lambda: int(lib.sated_ata_check_read_only(c)), confirm)
+
+        def call(data: Any, told: Any) -> int:
+            return int(lib.sated_ata_raw(self._handle, c, data, registers, told))
+
+        return _exchange(self, call, data_in, out, registers)
+
+    def nvme_admin(self, opcode: int | nvme.Command, **arguments: Unpack[NvmeArguments]) -> Reply:
+        """Sends an NVMe admin command to the drive's controller.
+
+        `opcode`: a number, or a command of `sated.nvme`, which brings its dwords and lengths. `nsid=` and the dwords
+        `cdw2= cdw3= cdw10=` to `cdw15=` are 0 where they are not given. `data_in=`, `data_out=`, `timeout=`,
+        `confirm=` and what is raised as for `scsi`; without `data_in=` no data is asked for.
+        """
+        return _nvme(self, lib.sated_nvme_admin_raw, True, opcode, **arguments)
+
+    def nvme_io(self, opcode: int | nvme.Command, **arguments: Unpack[NvmeArguments]) -> Reply:
+        """Sends an NVMe I/O command to the namespace; as `nvme_admin`."""
+        return _nvme(self, lib.sated_nvme_io_raw, False, opcode, **arguments)
+
+
+def _nvme(
+    drive: Any,
+    function: Callable[..., int],
     admin: bool,
-    opcode: Any,
-    nsid: int,
-    cdws: dict[str, int],
-    data_in: int,
-    data_out: bytes | None,
-    timeout: float | None,
-    confirm: str | None,
+    opcode: int | nvme.Command,
+    *,
+    nsid: int = 0,
+    data_in: int = 0,
+    data_out: Buffer | None = None,
+    timeout: float | None = None,
+    confirm: str | None = None,
+    **cdws: int,
 ) -> Reply:
     c = ffi.new("struct sated_nvme_command *")
-    if hasattr(opcode, "opcode"):
+    out = None if data_out is None else octets(data_out)
+    if unknown := cdws.keys() - NvmeArguments.__annotations__.keys():
+        raise TypeError(
+            f"{' '.join(sorted(unknown))}: an NVMe command takes {', '.join(NvmeArguments.__annotations__)}"
+        )
+    if isinstance(opcode, nvme.Command):
         given = opcode
         if given.admin != admin:
             raise ParseError(f"the command goes to the {'admin' if given.admin else 'I/O'} queue: use the other method")
-        data_in = given.data_len if given.direction == lib.SATED_DATA_IN else 0
-        if given.direction == lib.SATED_DATA_OUT and len(data_out or b"") != given.data_len:
-            raise ParseError(f"data_out has {len(data_out or b'')} bytes: the command sends {given.data_len}")
+        data_in = _of_command(given, out)
         opcode, nsid, c.timeout_ms = given.opcode, given.nsid, given.timeout_ms
         cdws = {f"cdw{i}": getattr(given, f"cdw{i}") for i in range(10, 16)}
     c.opcode = _number("opcode", opcode, 8)
@@ -274,11 +339,19 @@ def nvme(
     for name, value in cdws.items():
         setattr(c, name, _number(name, value, 32))
     c.admin = admin
-    c.direction, c.data_len = _direction(data_in, data_out)
+    c.direction, c.data_len = _direction(data_in, out)
     c.timeout_ms = _milliseconds(timeout) or c.timeout_ms
-    function = lib.sated_nvme_admin_raw if admin else lib.sated_nvme_io_raw
     _consent(drive, lambda: int(lib.sated_nvme_check_read_only(c)), confirm)
-    return _exchange(drive, lambda data, told: int(function(drive._handle, c, data, told)), data_in, data_out)
+    return _exchange(drive, lambda data, told: int(function(drive._handle, c, data, told)), data_in, out)
+
+
+def send(drive: Drive, command: Any) -> Reply:
+    """A command of `sated.scsi`, `sated.ata` or `sated.nvme` to where it belongs."""
+    if isinstance(command, ata.Command):
+        return drive.ata(command)
+    if isinstance(command, scsi.Command):
+        return drive.scsi(command)
+    return drive.nvme_admin(command) if command.admin else drive.nvme_io(command)
 
 
 # ---- transports in Python -------------------------------------------------------------------------------------------
@@ -334,20 +407,15 @@ _TRANSPORT_PROTOCOLS = {
 }
 
 
-def _nvme_command(c: Any) -> Any:
-    from sated._decode import filled
-    from sated.nvme import Command
-
+def _nvme_command(c: Any) -> nvme.Command:
     names = ("opcode", "nsid", *(f"cdw{i}" for i in range(10, 16)), "data_len", "direction", "timeout_ms")
     values = {name: int(getattr(c, name)) for name in names}
-    return Command(**values, admin=bool(c.admin), bytes=filled(lib.sated_nvme_build_sqe, 64, c))
+    return nvme.Command(**values, admin=bool(c.admin), bytes=filled(lib.sated_nvme_build_sqe, 64, c))
 
 
 def _answer(told: Reply | bytes, c: Any, data: Any, out: Any) -> None:
-    if isinstance(told, (bytes, bytearray, memoryview)):
-        told = Reply(data=bytes(told))
     if not isinstance(told, Reply):
-        raise TypeError(f"a Reply or bytes expected, got {type(told).__name__}")
+        told = Reply(data=octets(told))
     room = c.data_len if c.direction == lib.SATED_DATA_IN else 0
     if len(told.data) > room:
         raise ValueError(f"{len(told.data)} bytes of data came, {room} were asked for")

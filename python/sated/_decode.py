@@ -16,12 +16,16 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sated._ffi import ffi, text
-from sated.errors import check
+from sated._ffi import ffi, lib, text
+from sated._text import html_table
+from sated.errors import ParseError, check
 
-__all__ = ["build", "call", "convert", "decode", "filled", "struct_class"]
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+__all__ = ["Family", "call", "convert", "filled", "octets", "struct_class"]
 
 
 def _members(ctype: Any) -> list[tuple[int, str, Any]]:
@@ -34,15 +38,8 @@ def _members(ctype: Any) -> list[tuple[int, str, Any]]:
     ]
 
 
-def _rows(value: Any) -> list[tuple[str, Any]]:
-    return [(f.name, getattr(value, f.name)) for f in dataclasses.fields(value)]
-
-
 def _html(self: Any) -> str:
-    from html import escape
-
-    rows = "".join(f"<tr><th>{name}</th><td>{escape(str(value))}</td></tr>" for name, value in _rows(self))
-    return f"<table>{rows}</table>"
+    return html_table((f.name, getattr(self, f.name)) for f in dataclasses.fields(self))
 
 
 @functools.cache
@@ -95,15 +92,17 @@ def convert(c: Any) -> Any:
     return struct_class(ctype.cname.removeprefix("struct "))(**values)
 
 
-def decode(function: Callable[..., int], name: str, data: Any, *arguments: Any) -> Any:
-    """Calls `function(data, len(data), *arguments, out)` and returns `out`, a `struct name`, as its dataclass.
+def octets(data: Buffer) -> bytes:
+    """Whatever holds bytes (bytes, bytearray, memoryview, a numpy array) as bytes. Raises TypeError for anything else:
+    `bytes(12)` would be twelve zeros that no drive has sent.
 
-    `data`: bytes or anything with a buffer. Raises what the decoder says, ParseError above all.
+    >>> octets(memoryview(b"abcd")[::2])
+    b'ac'
     """
-    held = bytes(data)
-    out = ffi.new(f"struct {name} *")
-    check(function(held, len(held), *arguments, out))
-    return convert(out)
+    try:
+        return memoryview(data).tobytes()
+    except TypeError:
+        raise TypeError(f"bytes or anything with a buffer expected, got {type(data).__name__}") from None
 
 
 def call(function: Callable[..., int], name: str, *arguments: Any) -> Any:
@@ -113,13 +112,56 @@ def call(function: Callable[..., int], name: str, *arguments: Any) -> Any:
     return out
 
 
-def build(function: Callable[..., int], name: str, *arguments: Any) -> Any:
-    """Calls a builder, `function(out, *arguments)`, and returns `out`, a `struct name`, as its dataclass."""
-    return convert(call(function, name, *arguments))
-
-
 def filled(function: Callable[..., int], capacity: int, *arguments: Any) -> bytes:
     """Calls `function(buffer, capacity, *arguments)`, which returns the length, and returns those bytes."""
     buffer = ffi.new("uint8_t[]", max(capacity, 1))
     length = check(function(buffer, capacity, *arguments))
     return bytes(ffi.buffer(buffer, length))
+
+
+class Family:
+    """The builders and decoders of a protocol by their names in C: `sated_<protocol>_build_...`, `..._decode_...`.
+
+    All raise ParseError for what C refuses, and for numbers that its types cannot hold.
+    """
+
+    def __init__(self, protocol: str) -> None:
+        self.protocol = protocol
+
+    def _called(self, name: str, make: Callable[[], Any], arguments: tuple[Any, ...]) -> Any:
+        try:
+            return make()
+        except OverflowError as error:
+            given = ", ".join(str(each) for each in arguments if not isinstance(each, bytes | ffi.CData))
+            raise ParseError(f"{name.replace('_', ' ')}: one of {given} is out of range: {error}") from error
+
+    def command(self, name: str, *arguments: Any) -> Any:
+        """A command as a cffi `struct sated_<protocol>_command *`."""
+        function = getattr(lib, f"sated_{self.protocol}_build_{name}")
+        return self._called(name, lambda: call(function, f"sated_{self.protocol}_command", *arguments), arguments)
+
+    def data(self, name: str, capacity: int, *arguments: Any) -> bytes:
+        """The data that goes with a command, `capacity` bytes at most."""
+        function = getattr(lib, f"sated_{self.protocol}_build_{name}")
+        return bytes(self._called(name, lambda: filled(function, capacity, *arguments), arguments))
+
+    def new(self, name: str, kind: str, value: Any) -> Any:
+        """A cffi `struct sated_<protocol>_<kind>`, such as "range[]" or "security_data *", with these values."""
+        given = value.values() if isinstance(value, dict) else value
+        return self._called(name, lambda: ffi.new(f"struct sated_{self.protocol}_{kind}", value), tuple(given))
+
+    def struct(self, name: str, data: Buffer, *arguments: Any, struct: str | None = None) -> Any:
+        """What the decoder makes of `data`, as a cffi `struct sated_<protocol>_<name> *`, or that of another name."""
+        held = octets(data)
+        return self.result(f"decode_{name}", held, len(held), *arguments, struct=struct or name)
+
+    def result(self, name: str, *arguments: Any, struct: str) -> Any:
+        """Calls `sated_<protocol>_<name>(*arguments, out)`: `out`, a cffi `struct sated_<protocol>_<struct> *`."""
+        out = ffi.new(f"struct sated_{self.protocol}_{struct} *")
+        function = getattr(lib, f"sated_{self.protocol}_{name}")
+        self._called(name, lambda: check(function(*arguments, out)), arguments)
+        return out
+
+    def decode(self, name: str, data: Buffer, *arguments: Any, struct: str | None = None) -> Any:
+        """The same as a dataclass."""
+        return convert(self.struct(name, data, *arguments, struct=struct))

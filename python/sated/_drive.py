@@ -10,14 +10,15 @@ from dataclasses import dataclass, fields
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from sated._commands import Commands, Transport, open_transport, record
 from sated._ffi import ffi, lib, text
+from sated._text import html_table
 from sated.errors import ParseError, SatedError, UnsafeError, check
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from sated._commands import Reply, Transport
     from sated._health import Health
     from sated._provision import Provisioning
     from sated._pump import Pump
@@ -82,8 +83,7 @@ class Identity:
         return "simulated" in self.features
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><th>{f.name}</th><td>{getattr(self, f.name)}</td></tr>" for f in fields(self))
-        return f"<table>{rows}</table>"
+        return html_table((f.name, getattr(self, f.name)) for f in fields(self))
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def _identity(c: Any) -> Identity:
     )
 
 
-class Drive:
+class Drive(Commands):
     """An open drive. A context manager; closing a simulated drive with `state=FILE` saves it."""
 
     def __init__(self, uri: str | os.PathLike[str] | Transport, *, create: int | str | None = None) -> None:
@@ -169,8 +169,6 @@ class Drive:
         self._c = out[0]
 
     def _open_transport(self, transport: Transport, create: int | str | None) -> None:
-        from sated._commands import Transport, open_transport
-
         if not isinstance(transport, Transport):
             raise ParseError(f"a {type(transport).__name__} is no drive: give a URI, or an instance of sated.Transport")
         if create is not None:
@@ -308,130 +306,11 @@ class Drive:
         """Lifts the limit."""
         return self.set_capacity(fraction=1.0, confirm=confirm)
 
-    def scsi(
-        self,
-        cdb: Any,
-        data_in: int = 512,
-        data_out: bytes | None = None,
-        *,
-        timeout: float | None = None,
-        confirm: str | None = None,
-    ) -> Reply:
-        """Sends a SCSI command and waits for its answer.
-
-        `cdb`: 6 to 32 bytes, or a command of `sated.scsi`, which knows its length of data itself. `data_in`: bytes that
-        the drive may send; `data_out`: what goes to the drive instead. `timeout`: seconds, else the command's own.
-        Commands outside the read-only table (`sated.read_only()`) need `confirm=` on a real drive, and this version
-        sends them to none.
-
-        Raises DriveError (with `.detail` and `.reply`), StalledError, UnsafeError, UnsupportedError where the drive
-        takes no such commands, StateError where recorded answers do not fit.
-        """
-        from sated import _commands
-
-        return _commands.scsi(self, cdb, data_in, data_out, timeout, confirm)
-
-    def ata(
-        self,
-        command: Any,
-        *,
-        features: int = 0,
-        count: int | None = None,
-        lba: int = 0,
-        device: int = 0x40,
-        protocol: str | None = None,
-        ext: bool | None = None,
-        ck_cond: bool = False,
-        data_in: int = 0,
-        data_out: bytes | None = None,
-        timeout: float | None = None,
-        confirm: str | None = None,
-    ) -> Reply:
-        """Sends an ATA command by ATA PASS-THROUGH.
-
-        `command`: a number, or a command of `sated.ata`, which brings all the rest. `protocol`: non-data, pio-in,
-        pio-out, dma or fpdma, by default by the data; `count`: by default the blocks of data; `ext`: a 48-bit command,
-        by default where a number needs it; `ck_cond`: the registers are the answer, in `Reply.registers`. The rest, and
-        what is raised, as for `scsi`; UnsupportedError also where that answer never came.
-        """
-        from sated import _commands
-
-        return _commands.ata(
-            self,
-            command,
-            features,
-            count,
-            lba,
-            device,
-            protocol,
-            ext,
-            ck_cond,
-            data_in,
-            data_out,
-            timeout,
-            confirm,
-        )
-
-    def nvme_admin(
-        self,
-        opcode: Any,
-        *,
-        nsid: int = 0,
-        cdw2: int = 0,
-        cdw3: int = 0,
-        cdw10: int = 0,
-        cdw11: int = 0,
-        cdw12: int = 0,
-        cdw13: int = 0,
-        cdw14: int = 0,
-        cdw15: int = 0,
-        data_in: int = 0,
-        data_out: bytes | None = None,
-        timeout: float | None = None,
-        confirm: str | None = None,
-    ) -> Reply:
-        """Sends an NVMe admin command to the drive's controller.
-
-        `opcode`: a number, or a command of `sated.nvme`, which brings its dwords and lengths. The rest as for `scsi`.
-        """
-        from sated import _commands
-
-        cdws = {"cdw2": cdw2, "cdw3": cdw3, "cdw10": cdw10, "cdw11": cdw11}
-        cdws |= {"cdw12": cdw12, "cdw13": cdw13, "cdw14": cdw14, "cdw15": cdw15}
-        return _commands.nvme(self, True, opcode, nsid, cdws, data_in, data_out, timeout, confirm)
-
-    def nvme_io(
-        self,
-        opcode: Any,
-        *,
-        nsid: int = 0,
-        cdw2: int = 0,
-        cdw3: int = 0,
-        cdw10: int = 0,
-        cdw11: int = 0,
-        cdw12: int = 0,
-        cdw13: int = 0,
-        cdw14: int = 0,
-        cdw15: int = 0,
-        data_in: int = 0,
-        data_out: bytes | None = None,
-        timeout: float | None = None,
-        confirm: str | None = None,
-    ) -> Reply:
-        """Sends an NVMe I/O command to the namespace; as `nvme_admin`."""
-        from sated import _commands
-
-        cdws = {"cdw2": cdw2, "cdw3": cdw3, "cdw10": cdw10, "cdw11": cdw11}
-        cdws |= {"cdw12": cdw12, "cdw13": cdw13, "cdw14": cdw14, "cdw15": cdw15}
-        return _commands.nvme(self, False, opcode, nsid, cdws, data_in, data_out, timeout, confirm)
-
     def record(self, path: str | Path) -> AbstractContextManager[None]:
         """Records every command sent in the `with` block, and writes them at its end as a replay file, with serial
         numbers and world-wide names replaced. Raises UnsupportedError for what takes no commands; nothing is written
         where the block raises."""
-        from sated import _commands
-
-        return _commands.record(self, path)
+        return record(self, path)
 
     def _consent(self, confirm: str | None) -> None:
         if confirm is not None or not self._permitted:

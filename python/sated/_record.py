@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sated import ata, nvme, scsi
-from sated.errors import DriveError, DriveOSError, StalledError, UnsupportedError
+from sated._commands import send
+from sated.errors import DriveError, UnsupportedError, is_over
 
 if TYPE_CHECKING:
     from sated._drive import Drive
@@ -96,21 +96,6 @@ def questions(drive: Drive) -> Iterator[Any]:
             yield scsi.build_log_sense(page)
 
 
-def _ask(drive: Drive, command: Any) -> None:
-    if isinstance(command, ata.Command):
-        drive.ata(command)
-    elif isinstance(command, scsi.Command):
-        drive.scsi(command)
-    else:
-        drive.nvme_admin(command)
-
-
-def _is_over(error: Exception) -> bool:
-    """Whether there is nobody left to ask, or nobody who may."""
-    numbers = (errno.ENODEV, errno.ENXIO, errno.EPERM, errno.EACCES)
-    return isinstance(error, StalledError) or (isinstance(error, DriveOSError) and error.errno in numbers)
-
-
 def record(drive: Drive, path: Path) -> Recorded:
     """Asks a drive all questions and writes what came as a replay file.
 
@@ -123,10 +108,10 @@ def record(drive: Drive, path: Path) -> Recorded:
         for command in questions(drive):
             asked += 1
             try:
-                _ask(drive, command)
+                send(drive, command)
                 answered += 1
             except (DriveError, UnsupportedError) as error:
-                if _is_over(error):
+                if is_over(error):
                     stopped = str(error)
                     break
     return Recorded(path, asked, answered, stopped)

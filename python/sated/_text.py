@@ -114,6 +114,28 @@ def capacity(size: float | None) -> str:
     return f"{size:.0f} bytes"
 
 
+def exact(size: int | None) -> str:
+    """A capacity in decimal units and to the byte.
+
+    >>> exact(256_060_514_304), exact(0), exact(None)
+    ('256.06 GB (256,060,514,304 bytes)', '0 bytes', '–')
+    """
+    told = capacity(size)
+    return told if size is None or size < 1000 else f"{told} ({size:,} bytes)"
+
+
+def binary(size: int) -> str:
+    """A unit of counting, binary where it is a power of two.
+
+    >>> binary(32 << 20), binary(512), binary(512_000), binary(10**9)
+    ('32 MiB', '512 bytes', '512.00 kB', '1.00 GB')
+    """
+    for unit, scale in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size >= scale and size % scale == 0 and size & (size - 1) == 0:
+            return f"{size // scale} {unit}"
+    return capacity(size)
+
+
 def io_size(size: Any) -> str:
     """An I/O size in binary units; text is left as it is, None is several sizes.
 
@@ -174,3 +196,15 @@ def listed(parts: Iterable[str]) -> str:
     """
     items = list(parts)
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else ""
+
+
+def html_table(rows: Iterable[tuple[str, Any]]) -> str:
+    """Names and values as a notebook shows them; None is unknown.
+
+    >>> html_table([("model", "<X>"), ("serial", None)])
+    '<table><tr><th>model</th><td>&lt;X&gt;</td></tr><tr><th>serial</th><td>–</td></tr></table>'
+    """
+    from html import escape
+
+    cells = ((escape(name), UNKNOWN if value is None else escape(str(value))) for name, value in rows)
+    return f"<table>{''.join(f'<tr><th>{name}</th><td>{value}</td></tr>' for name, value in cells)}</table>"

@@ -10,15 +10,17 @@ arguments that a command cannot carry and for answers that are none.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sated._decode import call, convert, decode, filled
+from sated import _plugins
+from sated._decode import Family, convert, octets
 from sated._ffi import c_enum, ffi, lib, text
 from sated.errors import ParseError, check
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 __all__ = [
     "Attribute",
@@ -143,7 +145,7 @@ class Command:
 
     def pass_through(self, length: int) -> bytes:
         """The CDB of ATA PASS-THROUGH of 12 (28-bit commands only), 16 or 32 bytes. Raises ParseError."""
-        c = ffi.new("struct sated_ata_command *", {name: getattr(self, name) for name in _REGISTERS})
+        c = _ATA.new("pass through", "command *", {name: getattr(self, name) for name in _REGISTERS})
         out = ffi.new("struct sated_scsi_command *")
         check(lib.sated_ata_build_cdb(c, length, out))
         return bytes(ffi.buffer(out.cdb)[0 : out.cdb_len])
@@ -157,8 +159,11 @@ class Command:
 _REGISTERS = tuple(name for name, _ in ffi.typeof("struct sated_ata_command").fields)
 
 
-def _command(function: Callable[..., int], *arguments: Any, data: bytes = b"") -> Command:
-    c = call(function, "sated_ata_command", *arguments)
+_ATA = Family("ata")
+
+
+def _build(name: str, *arguments: Any, data: bytes = b"") -> Command:
+    c = _ATA.command(name, *arguments)
     return Command(**{name: int(getattr(c, name)) for name in _REGISTERS}, data=data)
 
 
@@ -167,109 +172,110 @@ def _command(function: Callable[..., int], *arguments: Any, data: bytes = b"") -
 
 def build_identify_device() -> Command:
     """IDENTIFY DEVICE; the answer is 512 bytes for `decode_identify`."""
-    return _command(lib.sated_ata_build_identify_device)
+    return _build("identify_device")
 
 
 def build_read_log(log: int, *, page: int = 0, pages: int = 1, features: int = 0, dma: bool = False) -> Command:
     """READ LOG EXT, or READ LOG DMA EXT: `pages` of 512 bytes from `page` on."""
-    return _command(lib.sated_ata_build_read_log, log, page, pages, features, dma)
+    return _build("read_log", log, page, pages, features, dma)
 
 
 def build_smart_read_data() -> Command:
     """SMART READ DATA; the answer is 512 bytes for `decode_smart`."""
-    return _command(lib.sated_ata_build_smart_read_data)
+    return _build("smart_read_data")
 
 
 def build_smart_read_thresholds() -> Command:
     """SMART READ THRESHOLDS; the answer is 512 bytes for `decode_smart_thresholds`."""
-    return _command(lib.sated_ata_build_smart_read_thresholds)
+    return _build("smart_read_thresholds")
 
 
 def build_smart_return_status() -> Command:
     """SMART RETURN STATUS; the answer is in the registers: `decode_smart_status`."""
-    return _command(lib.sated_ata_build_smart_return_status)
+    return _build("smart_return_status")
 
 
 def build_smart_enable() -> Command:
     """SMART ENABLE OPERATIONS."""
-    return _command(lib.sated_ata_build_smart_enable)
+    return _build("smart_enable")
 
 
 def build_smart_disable() -> Command:
     """SMART DISABLE OPERATIONS."""
-    return _command(lib.sated_ata_build_smart_disable)
+    return _build("smart_disable")
 
 
 def build_smart_offline(subcommand: int) -> Command:
     """SMART EXECUTE OFF-LINE IMMEDIATE. `subcommand` as `SelfTest`, plus `SelfTest.CAPTIVE` to wait for its end."""
-    return _command(lib.sated_ata_build_smart_offline, subcommand)
+    return _build("smart_offline", subcommand)
 
 
 def build_smart_read_log(log: int, *, pages: int = 1) -> Command:
     """SMART READ LOG: `pages` of 512 bytes, at most 255."""
-    return _command(lib.sated_ata_build_smart_read_log, log, pages)
+    return _build("smart_read_log", log, pages)
 
 
-def build_smart_write_log(log: int, data: bytes) -> Command:
+def build_smart_write_log(log: int, data: Buffer) -> Command:
     """SMART WRITE LOG. `data`: a multiple of 512 bytes."""
-    if len(data) % 512:
-        raise ParseError(f"SMART WRITE LOG: {len(data)} bytes of data; give a multiple of 512")
-    return _command(lib.sated_ata_build_smart_write_log, log, len(data) // 512, data=bytes(data))
+    held = octets(data)
+    if len(held) % 512:
+        raise ParseError(f"SMART WRITE LOG: {len(held)} bytes of data; give a multiple of 512")
+    return _build("smart_write_log", log, len(held) // 512, data=held)
 
 
 def _security_data(
     command: int,
-    password: bytes,
+    password: Buffer,
     *,
     master: bool = False,
     maximum: bool = False,
     enhanced: bool = False,
     revision: int = 0,
 ) -> bytes:
-    if len(password) > 32:
-        raise ParseError(f"Security data: a password of {len(password)} bytes; it has 32 at most")
-    c = ffi.new("struct sated_ata_security_data *")
-    c.command, c.master, c.maximum, c.enhanced, c.revision = command, master, maximum, enhanced, revision
-    c.n_password = len(password)
-    ffi.memmove(c.password, password, len(password))
-    return filled(lib.sated_ata_build_security_data, 512, c)
+    held = octets(password)
+    if len(held) > 32:
+        raise ParseError(f"Security data: a password of {len(held)} bytes; it has 32 at most")
+    told = {"command": command, "master": master, "maximum": maximum, "enhanced": enhanced, "revision": revision}
+    c = _ATA.new("security data", "security_data *", {**told, "n_password": len(held)})
+    ffi.memmove(c.password, held, len(held))
+    return _ATA.data("security_data", 512, c)
 
 
 def build_security_set_password(
-    password: bytes, *, master: bool = False, maximum: bool = False, revision: int = 0
+    password: Buffer, *, master: bool = False, maximum: bool = False, revision: int = 0
 ) -> Command:
     """SECURITY SET PASSWORD with its data. `password`: 32 bytes at most, the rest becomes zero; `maximum`: the level,
     only with a user password; `revision`: 1 to FFFEh, only with a master password."""
     data = _security_data(0xF1, password, master=master, maximum=maximum, revision=revision)
-    return _command(lib.sated_ata_build_security_set_password, data=data)
+    return _build("security_set_password", data=data)
 
 
-def build_security_unlock(password: bytes, *, master: bool = False) -> Command:
+def build_security_unlock(password: Buffer, *, master: bool = False) -> Command:
     """SECURITY UNLOCK with its data."""
-    return _command(lib.sated_ata_build_security_unlock, data=_security_data(0xF2, password, master=master))
+    return _build("security_unlock", data=_security_data(0xF2, password, master=master))
 
 
 def build_security_erase_prepare() -> Command:
     """SECURITY ERASE PREPARE, which must come directly before SECURITY ERASE UNIT."""
-    return _command(lib.sated_ata_build_security_erase_prepare)
+    return _build("security_erase_prepare")
 
 
 def build_security_erase_unit(
-    password: bytes, *, master: bool = False, enhanced: bool = False, timeout_ms: int
+    password: Buffer, *, master: bool = False, enhanced: bool = False, timeout_ms: int
 ) -> Command:
     """SECURITY ERASE UNIT with its data; `timeout_ms` from `erase_timeout_ms`."""
     data = _security_data(0xF4, password, master=master, enhanced=enhanced)
-    return _command(lib.sated_ata_build_security_erase_unit, timeout_ms, data=data)
+    return _build("security_erase_unit", timeout_ms, data=data)
 
 
 def build_security_freeze_lock() -> Command:
     """SECURITY FREEZE LOCK."""
-    return _command(lib.sated_ata_build_security_freeze_lock)
+    return _build("security_freeze_lock")
 
 
-def build_security_disable_password(password: bytes, *, master: bool = False) -> Command:
+def build_security_disable_password(password: Buffer, *, master: bool = False) -> Command:
     """SECURITY DISABLE PASSWORD with its data."""
-    return _command(lib.sated_ata_build_security_disable_password, data=_security_data(0xF6, password, master=master))
+    return _build("security_disable_password", data=_security_data(0xF6, password, master=master))
 
 
 def erase_timeout_ms(word: int) -> int:
@@ -279,17 +285,17 @@ def erase_timeout_ms(word: int) -> int:
 
 def build_sanitize_status(*, clear: bool = False) -> Command:
     """SANITIZE STATUS EXT; `clear` ends the failed state."""
-    return _command(lib.sated_ata_build_sanitize_status, clear)
+    return _build("sanitize_status", clear)
 
 
 def build_sanitize_crypto_scramble(*, failure_mode: bool = False, zoned_no_reset: bool = False) -> Command:
     """CRYPTO SCRAMBLE EXT."""
-    return _command(lib.sated_ata_build_sanitize_crypto_scramble, failure_mode, zoned_no_reset)
+    return _build("sanitize_crypto_scramble", failure_mode, zoned_no_reset)
 
 
 def build_sanitize_block_erase(*, failure_mode: bool = False, zoned_no_reset: bool = False) -> Command:
     """BLOCK ERASE EXT."""
-    return _command(lib.sated_ata_build_sanitize_block_erase, failure_mode, zoned_no_reset)
+    return _build("sanitize_block_erase", failure_mode, zoned_no_reset)
 
 
 def build_sanitize_overwrite(
@@ -302,295 +308,279 @@ def build_sanitize_overwrite(
     zoned_no_reset: bool = False,
 ) -> Command:
     """OVERWRITE EXT with a 32-bit `pattern` in 1 to 16 `passes`."""
-    return _command(
-        lib.sated_ata_build_sanitize_overwrite, pattern, passes, invert, definitive_ending, failure_mode, zoned_no_reset
-    )
+    return _build("sanitize_overwrite", pattern, passes, invert, definitive_ending, failure_mode, zoned_no_reset)
 
 
 def build_sanitize_freeze_lock() -> Command:
     """SANITIZE FREEZE LOCK EXT."""
-    return _command(lib.sated_ata_build_sanitize_freeze_lock)
+    return _build("sanitize_freeze_lock")
 
 
 def build_sanitize_antifreeze_lock() -> Command:
     """SANITIZE ANTIFREEZE LOCK EXT."""
-    return _command(lib.sated_ata_build_sanitize_antifreeze_lock)
+    return _build("sanitize_antifreeze_lock")
 
 
 def build_read_native_max(*, ext: bool = True) -> Command:
     """READ NATIVE MAX ADDRESS (EXT); the answer is in the registers: `decode_native_max`."""
-    return _command(lib.sated_ata_build_read_native_max, ext)
+    return _build("read_native_max", ext)
 
 
 def build_set_max(max_lba: int, *, keep: bool, ext: bool = True) -> Command:
     """SET MAX ADDRESS (EXT): `max_lba` is the last address that stays; `keep`: over a power cycle."""
-    return _command(lib.sated_ata_build_set_max, ext, max_lba, keep)
+    return _build("set_max", ext, max_lba, keep)
 
 
-def _set_max_data(password: bytes) -> bytes:
-    return filled(lib.sated_ata_build_set_max_data, 512, bytes(password), len(password))
+def _set_max_data(password: Buffer) -> bytes:
+    held = octets(password)
+    return _ATA.data("set_max_data", 512, held, len(held))
 
 
-def build_set_max_password(password: bytes) -> Command:
+def build_set_max_password(password: Buffer) -> Command:
     """SET MAX SET PASSWORD with its data."""
-    return _command(lib.sated_ata_build_set_max_password, data=_set_max_data(password))
+    return _build("set_max_password", data=_set_max_data(password))
 
 
 def build_set_max_lock() -> Command:
     """SET MAX LOCK."""
-    return _command(lib.sated_ata_build_set_max_lock)
+    return _build("set_max_lock")
 
 
-def build_set_max_unlock(password: bytes) -> Command:
+def build_set_max_unlock(password: Buffer) -> Command:
     """SET MAX UNLOCK with its data."""
-    return _command(lib.sated_ata_build_set_max_unlock, data=_set_max_data(password))
+    return _build("set_max_unlock", data=_set_max_data(password))
 
 
 def build_set_max_freeze_lock() -> Command:
     """SET MAX FREEZE LOCK."""
-    return _command(lib.sated_ata_build_set_max_freeze_lock)
+    return _build("set_max_freeze_lock")
 
 
 def build_get_native_max() -> Command:
     """GET NATIVE MAX ADDRESS EXT; the answer is in the registers: `decode_native_max`."""
-    return _command(lib.sated_ata_build_get_native_max)
+    return _build("get_native_max")
 
 
 def build_set_accessible_max(max_lba: int) -> Command:
     """SET ACCESSIBLE MAX ADDRESS EXT: always kept over a power cycle, and once in each."""
-    return _command(lib.sated_ata_build_set_accessible_max, max_lba)
+    return _build("set_accessible_max", max_lba)
 
 
 def build_freeze_accessible_max() -> Command:
     """FREEZE ACCESSIBLE MAX ADDRESS EXT."""
-    return _command(lib.sated_ata_build_freeze_accessible_max)
+    return _build("freeze_accessible_max")
 
 
 def build_dco_identify() -> Command:
     """DEVICE CONFIGURATION IDENTIFY; the answer is 512 bytes for `decode_dco`."""
-    return _command(lib.sated_ata_build_dco_identify)
+    return _build("dco_identify")
 
 
 def build_dco_restore() -> Command:
     """DEVICE CONFIGURATION RESTORE."""
-    return _command(lib.sated_ata_build_dco_restore)
+    return _build("dco_restore")
 
 
 def build_dco_freeze_lock() -> Command:
     """DEVICE CONFIGURATION FREEZE LOCK."""
-    return _command(lib.sated_ata_build_dco_freeze_lock)
+    return _build("dco_freeze_lock")
 
 
-def build_dco_set(identify: bytes, *, max_lba: int) -> Command:
+def build_dco_set(identify: Buffer, *, max_lba: int) -> Command:
     """DEVICE CONFIGURATION SET. `identify`: what DEVICE CONFIGURATION IDENTIFY answered; all but the size stays."""
-    data = filled(lib.sated_ata_build_dco_data, 512, bytes(identify), len(identify), max_lba)
-    return _command(lib.sated_ata_build_dco_set, data=data)
+    held = octets(identify)
+    data = _ATA.data("dco_data", 512, held, len(held), max_lba)
+    return _build("dco_set", data=data)
 
 
 def build_trim(ranges: Iterable[tuple[int, int]], *, max_blocks: int = 1) -> Command:
     """DATA SET MANAGEMENT with TRIM. `ranges`: (first LBA, sectors); `max_blocks`: of 512 bytes, IDENTIFY word 105."""
-    pairs = list(ranges)
-    c = ffi.new("struct sated_ata_range[]", [{"lba": lba, "sectors": sectors} for lba, sectors in pairs])
-    data = filled(lib.sated_ata_build_trim_list, 512 * max_blocks, c, len(pairs))
-    return _command(lib.sated_ata_build_trim, len(data) // 512, data=data)
+    c = _ATA.new("trim", "range[]", [{"lba": lba, "sectors": sectors} for lba, sectors in ranges])
+    data = _ATA.data("trim_list", 512 * max_blocks, c, len(c))
+    return _build("trim", len(data) // 512, data=data)
 
 
 def build_check_power_mode() -> Command:
     """CHECK POWER MODE; the answer is in the registers: `decode_power_mode`."""
-    return _command(lib.sated_ata_build_check_power_mode)
+    return _build("check_power_mode")
 
 
 def build_idle(timer: int = 0) -> Command:
     """IDLE. `timer`: the standby timer's code, 0 = off."""
-    return _command(lib.sated_ata_build_idle, timer)
+    return _build("idle", timer)
 
 
 def build_idle_immediate() -> Command:
     """IDLE IMMEDIATE."""
-    return _command(lib.sated_ata_build_idle_immediate)
+    return _build("idle_immediate")
 
 
 def build_standby(timer: int = 0) -> Command:
     """STANDBY. `timer`: the standby timer's code, 0 = off."""
-    return _command(lib.sated_ata_build_standby, timer)
+    return _build("standby", timer)
 
 
 def build_standby_immediate() -> Command:
     """STANDBY IMMEDIATE."""
-    return _command(lib.sated_ata_build_standby_immediate)
+    return _build("standby_immediate")
 
 
 def build_sleep() -> Command:
     """SLEEP; only a reset ends it."""
-    return _command(lib.sated_ata_build_sleep)
+    return _build("sleep")
 
 
 def build_set_features(subcommand: int, *, count: int = 0, lba: int = 0) -> Command:
     """SET FEATURES as registers."""
-    return _command(lib.sated_ata_build_set_features, subcommand, count, lba)
+    return _build("set_features", subcommand, count, lba)
 
 
 def build_set_write_cache(on: bool) -> Command:
     """SET FEATURES: the volatile write cache."""
-    return _command(lib.sated_ata_build_set_write_cache, on)
+    return _build("set_write_cache", on)
 
 
 def build_set_look_ahead(on: bool) -> Command:
     """SET FEATURES: read look-ahead."""
-    return _command(lib.sated_ata_build_set_look_ahead, on)
+    return _build("set_look_ahead", on)
 
 
 def build_set_apm(level: int) -> Command:
     """SET FEATURES: advanced power management, 1 to FEh; 0 switches it off."""
-    return _command(lib.sated_ata_build_set_apm, level)
+    return _build("set_apm", level)
 
 
 def build_set_epc(subcommand: int, *, condition: int, parameter: int = 0) -> Command:
     """SET FEATURES: extended power conditions. `parameter`: LBA 27:4."""
-    return _command(lib.sated_ata_build_set_epc, subcommand, condition, parameter)
+    return _build("set_epc", subcommand, condition, parameter)
 
 
 def build_set_sata_feature(feature: int, on: bool) -> Command:
     """SET FEATURES: a SATA feature, such as 03h DIPM or 09h DevSleep."""
-    return _command(lib.sated_ata_build_set_sata_feature, feature, on)
+    return _build("set_sata_feature", feature, on)
 
 
 def build_flush_cache(*, ext: bool = True) -> Command:
     """FLUSH CACHE (EXT)."""
-    return _command(lib.sated_ata_build_flush_cache, ext)
+    return _build("flush_cache", ext)
 
 
 def build_read(lba: int, sectors: int, *, block_bytes: int = 512, dma: bool = True, ext: bool = True) -> Command:
     """READ DMA or READ SECTORS (EXT): `sectors` logical sectors of `block_bytes`."""
-    return _command(lib.sated_ata_build_read, lba, sectors, block_bytes, dma, ext)
+    return _build("read", lba, sectors, block_bytes, dma, ext)
 
 
-def build_write(lba: int, data: bytes, *, block_bytes: int = 512, dma: bool = True, ext: bool = True) -> Command:
+def build_write(lba: int, data: Buffer, *, block_bytes: int = 512, dma: bool = True, ext: bool = True) -> Command:
     """WRITE DMA or WRITE SECTORS (EXT). `data`: a multiple of `block_bytes`."""
-    if block_bytes < 1 or len(data) % block_bytes:
-        raise ParseError(f"WRITE: {len(data)} bytes of data; give a multiple of block_bytes={block_bytes}")
-    return _command(lib.sated_ata_build_write, lba, len(data) // block_bytes, block_bytes, dma, ext, data=bytes(data))
+    held = octets(data)
+    if block_bytes < 1 or len(held) % block_bytes:
+        raise ParseError(f"WRITE: {len(held)} bytes of data; give a multiple of block_bytes={block_bytes}")
+    return _build("write", lba, len(held) // block_bytes, block_bytes, dma, ext, data=held)
 
 
 # ---- what registers say ----------------------------------------------------------------------------------------------
 
 
-def _last(function: Callable[..., int], name: str, *arguments: Any) -> Any:
-    """Calls `function(*arguments, out)` and returns `out`, a cffi `struct name *`."""
-    out = ffi.new(f"struct {name} *")
-    check(function(*arguments, out))
-    return out
+def _in_registers(name: str, sense: Buffer) -> Any:
+    return convert(_ATA.result(f"decode_{name}", _ATA.struct("registers", sense), struct=name))
 
 
-def _registers(sense: bytes) -> Any:
-    held = bytes(sense)
-    return _last(lib.sated_ata_decode_registers, "sated_ata_registers", held, len(held))
-
-
-def decode_registers(sense: bytes) -> Any:
+def decode_registers(sense: Buffer) -> Any:
     """The ATA registers in sense data (`AtaRegisters`); `source` says where they were found, 0 = nowhere."""
-    return convert(_registers(sense))
+    return _ATA.decode("registers", sense)
 
 
-def decode_power_mode(sense: bytes) -> Any:
+def decode_power_mode(sense: Buffer) -> Any:
     """What CHECK POWER MODE answered: `AtaPowerMode(failed, mode)`, `mode` as `Power`."""
-    return convert(_last(lib.sated_ata_decode_power_mode, "sated_ata_power_mode", _registers(sense)))
+    return _in_registers("power_mode", sense)
 
 
-def decode_smart_status(sense: bytes) -> Any:
+def decode_smart_status(sense: Buffer) -> Any:
     """What SMART RETURN STATUS answered: `AtaSmartStatus(failed, exceeded)`."""
-    return convert(_last(lib.sated_ata_decode_smart_status, "sated_ata_smart_status", _registers(sense)))
+    return _in_registers("smart_status", sense)
 
 
-def decode_native_max(sense: bytes) -> Any:
+def decode_native_max(sense: Buffer) -> Any:
     """What READ or GET NATIVE MAX ADDRESS answered: `AtaNativeMax(failed, max_lba, sectors)`."""
-    return convert(_last(lib.sated_ata_decode_native_max, "sated_ata_native_max", _registers(sense)))
+    return _in_registers("native_max", sense)
 
 
-def decode_sanitize_status(sense: bytes) -> Any:
+def decode_sanitize_status(sense: Buffer) -> Any:
     """What a SANITIZE command answered: `AtaSanitizeStatus`; `progress` is of 65536, `reason` as `SanitizeReason`."""
-    return convert(_last(lib.sated_ata_decode_sanitize_status, "sated_ata_sanitize_status", _registers(sense)))
+    return _in_registers("sanitize_status", sense)
 
 
 # ---- what the data says ----------------------------------------------------------------------------------------------
 
 
-def decode_identify(data: bytes) -> Any:
+def decode_identify(data: Buffer) -> Any:
     """IDENTIFY DEVICE data: `AtaIdentify`, with the groups capacity, geometry, transfer, settings, link, security,
     sanitize, areas and trim, and the tuple of features that the drive supports."""
-    return decode(lib.sated_ata_decode_identify, "sated_ata_identify", data)
+    return _ATA.decode("identify", data)
 
 
-def decode_smart(data: bytes) -> Any:
+def decode_smart(data: Buffer) -> Any:
     """SMART data: `AtaSmart`. What the attributes mean is told by `attributes`."""
-    return decode(lib.sated_ata_decode_smart, "sated_ata_smart", data)
+    return _ATA.decode("smart", data)
 
 
-def decode_smart_thresholds(data: bytes) -> Any:
+def decode_smart_thresholds(data: Buffer) -> Any:
     """SMART thresholds: `AtaSmartThresholds`."""
-    return decode(lib.sated_ata_decode_smart_thresholds, "sated_ata_smart_thresholds", data)
+    return _ATA.decode("smart_thresholds", data)
 
 
-def decode_self_test_log(data: bytes, *, extended: bool = False) -> Any:
+def decode_self_test_log(data: Buffer, *, extended: bool = False) -> Any:
     """SMART log 06h, or the first page of log 07h (`extended`): `AtaSelfTestLog`, newest first."""
-    return decode(lib.sated_ata_decode_self_test_log, "sated_ata_self_test_log", data, extended)
+    return _ATA.decode("self_test_log", data, extended)
 
 
-def decode_statistics(data: bytes) -> Any:
+def decode_statistics(data: Buffer) -> Any:
     """A page of log 04h: `AtaStatistics`."""
-    return decode(lib.sated_ata_decode_statistics, "sated_ata_statistics", data)
+    return _ATA.decode("statistics", data)
 
 
-def decode_log_pages(data: bytes) -> Any:
+def decode_log_pages(data: Buffer) -> Any:
     """Page 00h of logs 04h and 30h: `AtaLogPages`."""
-    return decode(lib.sated_ata_decode_log_pages, "sated_ata_log_pages", data)
+    return _ATA.decode("log_pages", data)
 
 
-def decode_log_directory(data: bytes) -> Any:
+def decode_log_directory(data: Buffer) -> Any:
     """Log 00h: `AtaLogDirectory`, the number of pages of each log."""
-    return decode(lib.sated_ata_decode_log_directory, "sated_ata_log_directory", data)
+    return _ATA.decode("log_directory", data)
 
 
-def decode_log_capabilities(data: bytes) -> Any:
+def decode_log_capabilities(data: Buffer) -> Any:
     """Page 03h of log 30h: `AtaLogCapabilities`."""
-    return decode(lib.sated_ata_decode_log_capabilities, "sated_ata_log_capabilities", data)
+    return _ATA.decode("log_capabilities", data)
 
 
-def decode_log_security(data: bytes) -> Any:
+def decode_log_security(data: Buffer) -> Any:
     """Page 06h of log 30h: `AtaLogSecurity`."""
-    return decode(lib.sated_ata_decode_log_security, "sated_ata_log_security", data)
+    return _ATA.decode("log_security", data)
 
 
-def decode_log_sata(data: bytes) -> Any:
+def decode_log_sata(data: Buffer) -> Any:
     """Page 08h of log 30h: `AtaLogSata`."""
-    return decode(lib.sated_ata_decode_log_sata, "sated_ata_log_sata", data)
+    return _ATA.decode("log_sata", data)
 
 
-def decode_dco(data: bytes) -> Any:
+def decode_dco(data: Buffer) -> Any:
     """What DEVICE CONFIGURATION IDENTIFY answered: `AtaDco`."""
-    return decode(lib.sated_ata_decode_dco, "sated_ata_dco", data)
+    return _ATA.decode("dco", data)
 
 
-def _struct(function: Callable[..., int], name: str, data: bytes) -> Any:
-    held = bytes(data)
-    return _last(function, name, held, len(held))
-
-
-def hidden(identify: bytes, *, native: bytes | None = None, dco: bytes | None = None) -> Any:
+def hidden(identify: Buffer, *, native: Buffer | None = None, dco: Buffer | None = None) -> Any:
     """Which sectors the drive has and does not show, from the numbers alone: `AtaHidden`.
 
     `identify`: IDENTIFY DEVICE data; `native`: the sense data of READ or GET NATIVE MAX ADDRESS, None = not sent;
     `dco`: what DEVICE CONFIGURATION IDENTIFY answered, None = not sent or aborted.
     """
-    return convert(
-        _last(
-            lib.sated_ata_hidden,
-            "sated_ata_hidden",
-            _struct(lib.sated_ata_decode_identify, "sated_ata_identify", identify),
-            ffi.NULL if native is None else _registers(native),
-            ffi.NULL if dco is None else _struct(lib.sated_ata_decode_dco, "sated_ata_dco", dco),
-        )
+    told = (
+        _ATA.struct("identify", identify),
+        ffi.NULL if native is None else _ATA.struct("registers", native),
+        ffi.NULL if dco is None else _ATA.struct("dco", dco),
     )
+    return convert(_ATA.result("hidden", *told, struct="hidden"))
 
 
 def calibrate(before: int, after: int, bytes_written: int) -> Any:
@@ -602,7 +592,7 @@ def calibrate(before: int, after: int, bytes_written: int) -> Any:
     >>> calibrate(50_108, 50_749, 20 << 30).unit_bytes == 32 << 20
     True
     """
-    return convert(_last(lib.sated_ata_calibration, "sated_ata_calibration", before, after, bytes_written))
+    return convert(_ATA.result("calibration", before, after, bytes_written, struct="calibration"))
 
 
 # ---- SMART attributes ------------------------------------------------------------------------------------------------
@@ -622,48 +612,39 @@ class AttributeRule:
     family: str | None = None
 
 
-Match = str | Callable[[str], bool]
-_rules: list[tuple[Match, dict[int, AttributeRule]]] = []
-
-
-def register_attributes(match: Match, names: Mapping[int, str | AttributeRule]) -> None:
+def register_attributes(match: _plugins.Match, names: Mapping[int, str | AttributeRule]) -> None:
     """Teaches attribute names of a drive family; the latest that matches comes first, the built-in ones last.
 
     `match`: a pattern with `*` and `?` for the model, or a callable that takes it; `names`: by attribute id, a name or
-    an `AttributeRule`. Packages do so from an entry point of the group `sated.decoders`: a callable without arguments,
-    called before attributes are first looked up.
+    an `AttributeRule`. `Drive.health` takes from a rule what it means and counts where nothing else tells that.
+    Packages do so from an entry point of the group `sated.decoders`: a callable without arguments, called before
+    attributes are first looked up. Raises ParseError for what is no attribute's number.
     """
     for number in names:
         if not 1 <= number <= 255:
             raise ParseError(f"attribute {number}: an identifier is 1 to 255")
     rules = {k: v if isinstance(v, AttributeRule) else AttributeRule(name=v) for k, v in names.items()}
-    _rules.insert(0, (match, rules))
-
-
-@functools.cache
-def _load_entry_points() -> None:
-    from importlib.metadata import entry_points
-
-    for point in entry_points(group="sated.decoders"):
-        register = point.load()
-        if callable(register):
-            register()
+    _plugins.attribute_rules.insert(0, (match, rules))
 
 
 def attribute_rule(number: int, *, model: str | None = None, rotating: bool | None = None) -> AttributeRule:
-    """What attribute `number` of a drive is. `model` as IDENTIFY has it, `rotating`: a disk, None = not known."""
-    _load_entry_points()
-    for match, rules in _rules:
-        if number in rules and model is not None:
-            hit = match(model) if callable(match) else fnmatchcase(model, match)
-            if hit:
-                return rules[number]
-    c = _last(
-        lib.sated_ata_attribute_info,
-        "sated_ata_attribute_info",
+    """What attribute `number` of a drive is. `model` as IDENTIFY has it, `rotating`: a disk, None = not known.
+
+    Raises ParseError for a number that is not 1 to 255, StateError where a registered `match` fails.
+
+    >>> attribute_rule(241, model="INTEL SSDSA2BZ200G3").unit_bytes == 32 << 20
+    True
+    """
+    _plugins.load()
+    for match, rules in _plugins.attribute_rules:
+        if number in rules and model is not None and _plugins.matches(match, model):
+            return rules[number]
+    c = _ATA.result(
+        "attribute_info",
         ffi.NULL if model is None else ffi.new("char[]", model.encode()),
         -1 if rotating is None else int(rotating),
         number,
+        struct="attribute_info",
     )
     info = convert(c)
     return AttributeRule(
@@ -715,10 +696,9 @@ class Attribute:
         return self.raw_value * self.unit_bytes
 
 
-def attribute_raw(raw: bytes, format: int) -> Any:
+def attribute_raw(raw: Buffer, format: int) -> Any:
     """Six raw bytes as their `RawFormat` says: `AtaAttributeRaw(value, second, temperature_c, min_c, max_c)`."""
-    held = bytes(raw)
-    return convert(_last(lib.sated_ata_decode_attribute_raw, "sated_ata_attribute_raw", held, len(held), int(format)))
+    return _ATA.decode("attribute_raw", raw, int(format))
 
 
 def attributes(

@@ -22,6 +22,7 @@ __all__ = [
     "check",
     "exit_code",
     "file_error",
+    "is_over",
 ]
 
 
@@ -163,6 +164,12 @@ def file_error(error: OSError, what: str) -> SatedError:
     """An OSError of one of our own files as sated's error; `what` is the sentence."""
     number = error.errno or _errno.EIO
     return _build(-number, Detail(layer=lib.SATED_LAYER_FILE), what)
+
+
+def is_over(error: BaseException) -> bool:
+    """Whether there is nobody left to ask, or nobody who may: the drive is gone, silent, or not ours to ask."""
+    numbers = (_errno.ENODEV, _errno.ENXIO, _errno.EPERM, _errno.EACCES)
+    return isinstance(error, StalledError) or (isinstance(error, DriveOSError) and error.errno in numbers)
 
 
 def exit_code(error: BaseException) -> int:

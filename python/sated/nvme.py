@@ -14,11 +14,14 @@ import dataclasses
 import enum
 import functools
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sated import _decode
 from sated._ffi import c_enum, ffi, lib, text
 from sated.errors import ParseError, check
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 __all__ = [
     "ALL",
@@ -146,12 +149,11 @@ class Command:
     """The 64 bytes of the submission queue entry, without identifier and pointers."""
 
 
+_NVME = _decode.Family("nvme")
+
+
 def _build(name: str, *arguments: Any) -> Command:
-    function = getattr(lib, f"sated_nvme_build_{name}")
-    try:
-        c = _decode.call(function, "sated_nvme_command", *arguments)
-    except OverflowError as error:
-        raise ParseError(f"{name.replace('_', ' ')}: one of {arguments} is out of range: {error}") from error
+    c = _NVME.command(name, *arguments)
     values = {f.name: getattr(c, f.name) for f in dataclasses.fields(Command) if f.name != "bytes"}
     return Command(**values, bytes=_decode.filled(lib.sated_nvme_build_sqe, 64, c))
 
@@ -225,11 +227,8 @@ def build_get_temperature_threshold(*, sensor: int = 0, under: bool = False, sel
 
 def build_apst_table(transitions: Sequence[tuple[int, int]]) -> bytes:
     """256 bytes from (idle milliseconds, state to enter) for the power states from 0 on; 0 ms: no transition."""
-    try:
-        rows = ffi.new("struct sated_nvme_transition[]", [{"idle_ms": ms, "state": state} for ms, state in transitions])
-    except OverflowError as error:
-        raise ParseError(f"APST table: a number is out of range: {error}") from error
-    return _decode.filled(lib.sated_nvme_build_apst_table, 256, rows, len(transitions))
+    rows = _NVME.new("apst_table", "transition[]", [{"idle_ms": ms, "state": state} for ms, state in transitions])
+    return _NVME.data("apst_table", 256, rows, len(transitions))
 
 
 _SES = {"none": 0, "user-data": 1, "crypto": 2}
@@ -282,13 +281,10 @@ def build_ns_data(
     endgid: int = 0,
 ) -> bytes:
     """The 4096 bytes of a new namespace: size and capacity in blocks of format `lbaf`."""
-    try:
-        c = ffi.new("struct sated_nvme_ns_create *")
-        c.nsze, c.ncap, c.lbaf, c.dps = nsze, nsze if ncap is None else ncap, lbaf, dps
-        c.anagrpid, c.nvmsetid, c.endgid, c.extended, c.shared = anagrpid, nvmsetid, endgid, extended, shared
-    except OverflowError as error:
-        raise ParseError(f"new namespace: a number is out of range: {error}") from error
-    return _decode.filled(lib.sated_nvme_build_ns_data, 4096, c)
+    told = {"nsze": nsze, "ncap": nsze if ncap is None else ncap, "lbaf": lbaf, "dps": dps, "anagrpid": anagrpid}
+    told |= {"nvmsetid": nvmsetid, "endgid": endgid, "extended": extended, "shared": shared}
+    c = _NVME.new("new namespace", "ns_create *", told)
+    return _NVME.data("ns_data", 4096, c)
 
 
 def build_ns_delete(nsid: int) -> Command:
@@ -310,9 +306,10 @@ def build_ctrl_list(cntlids: Iterable[int]) -> bytes:
     """The 4096 bytes of a controller list, from increasing controller identifiers (CNTLID, not the device number)."""
     ids = list(cntlids)
     try:
-        return _decode.filled(lib.sated_nvme_build_ctrl_list, 4096, ffi.new("uint16_t[]", ids), len(ids))
+        held = ffi.new("uint16_t[]", ids)
     except OverflowError as error:
         raise ParseError(f"controller list: {ids}: an identifier is out of range: {error}") from error
+    return _NVME.data("ctrl_list", 4096, held, len(ids))
 
 
 def build_dsm(*, nsid: int, ranges: int, attributes: int = lib.SATED_NVME_DSM_DEALLOCATE) -> Command:
@@ -322,11 +319,8 @@ def build_dsm(*, nsid: int, ranges: int, attributes: int = lib.SATED_NVME_DSM_DE
 
 def build_dsm_ranges(ranges: Iterable[tuple[int, int]]) -> bytes:
     """16 bytes for each (first block, blocks)."""
-    try:
-        rows = ffi.new("struct sated_nvme_range[]", [{"slba": slba, "nlb": nlb} for slba, nlb in ranges])
-    except OverflowError as error:
-        raise ParseError(f"ranges: a number is out of range: {error}") from error
-    return _decode.filled(lib.sated_nvme_build_dsm_ranges, 16 * len(rows), rows, len(rows))
+    rows = _NVME.new("dsm_ranges", "range[]", [{"slba": slba, "nlb": nlb} for slba, nlb in ranges])
+    return _NVME.data("dsm_ranges", 16 * len(rows), rows, len(rows))
 
 
 def build_flush(*, nsid: int) -> Command:
@@ -412,11 +406,9 @@ def decode_status(status: int) -> Status:
     >>> print(decode_status(0x6002))
     Invalid Field in Command (SCT 0h SC 02h, more, do not retry)
     """
-    out = ffi.new("struct sated_nvme_status *")
-    try:
-        check(lib.sated_nvme_decode_status(status, out))
-    except OverflowError as error:
-        raise ParseError(f"NVMe status {status:#x}: expected 15 bits") from error
+    if not 0 <= status < 1 << 15:
+        raise ParseError(f"NVMe status {status:#x}: expected 15 bits")
+    out = _NVME.result("decode_status", status, struct="status")
     return Status(
         sct=out.sct,
         sc=out.sc,
@@ -444,9 +436,9 @@ def _id_ctrl_class() -> type[Any]:
     return made
 
 
-def decode_id_ctrl(data: Any) -> Any:
+def decode_id_ctrl(data: Buffer) -> Any:
     """Identify Controller (CNS 01h): all members at one level, the power states in `psd`."""
-    whole = _decode.decode(lib.sated_nvme_decode_id_ctrl, "sated_nvme_id_ctrl", data)
+    whole = _NVME.decode("id_ctrl", data)
     values: dict[str, Any] = dict.fromkeys((f.name for f in dataclasses.fields(_id_ctrl_class())), None)
     for name in _PARTS:
         part = getattr(whole, name)
@@ -455,9 +447,9 @@ def decode_id_ctrl(data: Any) -> Any:
     return _id_ctrl_class()(**{**values, "psd": whole.psd})
 
 
-def decode_id_ns(data: Any) -> Any:
+def decode_id_ns(data: Buffer) -> Any:
     """Identify Namespace (CNS 00h or 11h). Raises ParseError where the format in use is none of those listed."""
-    return _decode.decode(lib.sated_nvme_decode_id_ns, "sated_nvme_id_ns", data)
+    return _NVME.decode("id_ns", data)
 
 
 def decode_flbas(flbas: int, *, formats: int) -> tuple[int, bool]:
@@ -471,29 +463,29 @@ def decode_flbas(flbas: int, *, formats: int) -> tuple[int, bool]:
     return int(index[0]), bool(extended[0])
 
 
-def decode_ns_list(data: Any) -> Any:
+def decode_ns_list(data: Buffer) -> Any:
     """A namespace list (CNS 02h, 07h, 10h, 1Ah), or the log of changed namespaces (04h)."""
-    return _decode.decode(lib.sated_nvme_decode_ns_list, "sated_nvme_ns_list", data)
+    return _NVME.decode("ns_list", data)
 
 
-def decode_ctrl_list(data: Any) -> Any:
+def decode_ctrl_list(data: Buffer) -> Any:
     """A controller list (CNS 12h, 13h)."""
-    return _decode.decode(lib.sated_nvme_decode_ctrl_list, "sated_nvme_ctrl_list", data)
+    return _NVME.decode("ctrl_list", data)
 
 
-def decode_ns_descs(data: Any) -> Any:
+def decode_ns_descs(data: Buffer) -> Any:
     """Namespace Identification Descriptors (CNS 03h)."""
-    return _decode.decode(lib.sated_nvme_decode_ns_descs, "sated_nvme_ns_descs", data)
+    return _NVME.decode("ns_descs", data)
 
 
-def decode_error_log(data: Any) -> Any:
+def decode_error_log(data: Buffer) -> Any:
     """Error Information (log 01h), newest first; an entry whose error_count is 0 is empty."""
-    return _decode.decode(lib.sated_nvme_decode_error_log, "sated_nvme_error_log", data)
+    return _NVME.decode("error_log", data)
 
 
-def decode_smart_log(data: Any) -> Any:
+def decode_smart_log(data: Buffer) -> Any:
     """SMART / Health Information (log 02h); `doubts` are `Doubt`."""
-    return _decode.decode(lib.sated_nvme_decode_smart_log, "sated_nvme_smart_log", data)
+    return _NVME.decode("smart_log", data)
 
 
 def decode_temperature_threshold(dw0: int) -> int | None:
@@ -502,44 +494,44 @@ def decode_temperature_threshold(dw0: int) -> int | None:
     return int(kelvin[0]) if lib.sated_nvme_decode_temperature_threshold(dw0, kelvin) else None
 
 
-def decode_firmware_log(data: Any) -> Any:
+def decode_firmware_log(data: Buffer) -> Any:
     """Firmware Slot Information (log 03h)."""
-    return _decode.decode(lib.sated_nvme_decode_firmware_log, "sated_nvme_firmware_log", data)
+    return _NVME.decode("firmware_log", data)
 
 
-def decode_effects_log(data: Any) -> Any:
+def decode_effects_log(data: Buffer) -> Any:
     """Commands Supported and Effects (log 05h): 256 `Effect` each for admin and I/O opcodes."""
-    return _decode.decode(lib.sated_nvme_decode_effects_log, "sated_nvme_effects_log", data)
+    return _NVME.decode("effects_log", data)
 
 
-def decode_self_test_log(data: Any) -> Any:
+def decode_self_test_log(data: Buffer) -> Any:
     """Device Self-test (log 06h), newest first."""
-    return _decode.decode(lib.sated_nvme_decode_self_test_log, "sated_nvme_self_test_log", data)
+    return _NVME.decode("self_test_log", data)
 
 
-def decode_telemetry_header(data: Any) -> Any:
+def decode_telemetry_header(data: Buffer) -> Any:
     """The first block of a telemetry log (07h or 08h)."""
-    return _decode.decode(lib.sated_nvme_decode_telemetry_header, "sated_nvme_telemetry_header", data)
+    return _NVME.decode("telemetry_header", data)
 
 
-def decode_endurance_group_log(data: Any) -> Any:
+def decode_endurance_group_log(data: Buffer) -> Any:
     """Endurance Group Information (log 09h)."""
-    return _decode.decode(lib.sated_nvme_decode_endurance_group_log, "sated_nvme_endurance_group_log", data)
+    return _NVME.decode("endurance_group_log", data)
 
 
-def decode_persistent_event_header(data: Any) -> Any:
+def decode_persistent_event_header(data: Buffer) -> Any:
     """The first block of the Persistent Event log (0Dh)."""
-    return _decode.decode(lib.sated_nvme_decode_persistent_event_header, "sated_nvme_persistent_event_header", data)
+    return _NVME.decode("persistent_event_header", data)
 
 
-def decode_sanitize_log(data: Any) -> Any:
+def decode_sanitize_log(data: Buffer) -> Any:
     """Sanitize Status (log 81h); `progress` is of 65536, None while none runs."""
-    return _decode.decode(lib.sated_nvme_decode_sanitize_log, "sated_nvme_sanitize_log", data)
+    return _NVME.decode("sanitize_log", data)
 
 
-def decode_ocp_smart_log(data: Any) -> Any:
+def decode_ocp_smart_log(data: Buffer) -> Any:
     """SMART / Health Information Extended (log C0h). Raises ParseError where the page is a vendor's own."""
-    return _decode.decode(lib.sated_nvme_decode_ocp_smart_log, "sated_nvme_ocp_smart_log", data)
+    return _NVME.decode("ocp_smart_log", data)
 
 
 # ---- what the numbers mean ------------------------------------------------------------------------------------------

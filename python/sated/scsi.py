@@ -12,12 +12,15 @@ SBC-4, SAT-4); bytes that stand behind the length that an answer states are not 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from sated import _decode
 from sated._ffi import c_enum, ffi, lib, text
 from sated.errors import ParseError
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 __all__ = [
     "ALL_BLOCKS",
@@ -99,22 +102,11 @@ def command(c: Any) -> Command:
     )
 
 
-def _called(name: str, call: Callable[[], Any], arguments: tuple[Any, ...]) -> Any:
-    """cffi's complaint about a number that C's type cannot hold, as the builders' own."""
-    try:
-        return call()
-    except OverflowError as error:
-        raise ParseError(f"{name.replace('_', ' ')}: one of {arguments} is out of range: {error}") from error
+_SCSI = _decode.Family("scsi")
 
 
 def _build(name: str, *arguments: Any) -> Command:
-    function = getattr(lib, f"sated_scsi_build_{name}")
-    return command(_called(name, lambda: _decode.call(function, "sated_scsi_command", *arguments), arguments))
-
-
-def _list(name: str, capacity: int, *arguments: Any) -> bytes:
-    function = getattr(lib, f"sated_scsi_build_{name}")
-    return bytes(_called(name, lambda: _decode.filled(function, capacity, *arguments), arguments))
+    return command(_SCSI.command(name, *arguments))
 
 
 def build_test_unit_ready() -> Command:
@@ -166,16 +158,17 @@ def build_mode_select(list_len: int, *, sp: bool = False, long: bool = True) -> 
     return _build("mode_select_10" if long else "mode_select_6", sp, list_len)
 
 
-def build_wce_list(sense: bytes, *, wce: bool, long: bool = True) -> bytes:
+def build_wce_list(sense: Buffer, *, wce: bool, long: bool = True) -> bytes:
     """The MODE SELECT parameter list that sets the write cache and leaves the rest as `sense`, what MODE SENSE answered
     for page 08h, has it. Raises ParseError if there is no whole caching page in it."""
-    return _list("wce_list", len(sense), sense, len(sense), long, wce)
+    held = _decode.octets(sense)
+    return _SCSI.data("wce_list", len(held), held, len(held), long, wce)
 
 
 def build_resize_list(blocks: int, block_bytes: int, *, llbaa: bool = True) -> bytes:
     """The MODE SELECT(10) parameter list with one block descriptor: `blocks` of `block_bytes` each; 0 blocks leaves the
     number as it is, ALL_BLOCKS takes all there are."""
-    return _list("resize_list", 24, blocks, block_bytes, llbaa)
+    return _SCSI.data("resize_list", 24, blocks, block_bytes, llbaa)
 
 
 def build_sanitize(
@@ -185,9 +178,10 @@ def build_sanitize(
     return _build("sanitize", action, immed, znr, ause, list_len)
 
 
-def build_overwrite_list(passes: int, pattern: bytes, *, invert: bool = False, test: int = 0) -> bytes:
+def build_overwrite_list(passes: int, pattern: Buffer, *, invert: bool = False, test: int = 0) -> bytes:
     """The parameter list of SANITIZE, overwrite; `passes` 1 to 31, `pattern` no longer than a block."""
-    return _list("overwrite_list", 4 + len(pattern), passes, invert, test, pattern, len(pattern))
+    held = _decode.octets(pattern)
+    return _SCSI.data("overwrite_list", 4 + len(held), passes, invert, test, held, len(held))
 
 
 def build_format_unit(
@@ -220,7 +214,7 @@ def build_format_list(
         )
         if wanted
     )
-    return _list("format_list", 8, flags, protection, exponent, longlist)
+    return _SCSI.data("format_list", 8, flags, protection, exponent, longlist)
 
 
 def build_format_with_preset(preset: int, *, immed: bool = True, fmtmaxlba: bool = False) -> Command:
@@ -235,11 +229,8 @@ def build_unmap(list_len: int, *, anchor: bool = False, group: int = 0) -> Comma
 
 def build_unmap_list(ranges: Iterable[tuple[int, int]]) -> bytes:
     """The parameter list of UNMAP from pairs of (first LBA, blocks), up to 4095 of them."""
-    held = list(ranges)
-    c = _called(
-        "unmap_list", lambda: ffi.new("struct sated_scsi_range[]", [{"lba": a, "blocks": n} for a, n in held]), ()
-    )
-    return _list("unmap_list", 8 + 16 * len(held), c, len(held))
+    c = _SCSI.new("unmap_list", "range[]", [{"lba": lba, "blocks": blocks} for lba, blocks in ranges])
+    return _SCSI.data("unmap_list", 8 + 16 * len(c), c, len(c))
 
 
 def build_write_same(
@@ -359,18 +350,9 @@ def build_receive_diagnostic(page: int | None = None, *, alloc: int = 4096) -> C
 # ---- answers --------------------------------------------------------------------------------------------------------
 
 
-def _decoded(name: str, data: Any, *arguments: Any) -> Any:
-    return _decode.decode(
-        getattr(lib, f"sated_scsi_decode_{name}"), f"sated_scsi_{_STRUCTS.get(name, name)}", data, *arguments
-    )
-
-
-_STRUCTS = {"capacity_10": "capacity", "capacity_16": "capacity"}
-
-
-def decode_sense(data: bytes) -> Any:
+def decode_sense(data: Buffer) -> Any:
     """Sense data in either format; `forwarded` is sense data again. Raises ParseError for bytes that are none."""
-    return _decoded("sense", data)
+    return _SCSI.decode("sense", data)
 
 
 def key_text(key: int) -> str:
@@ -403,9 +385,9 @@ def opcode_text(opcode: int, service_action: int = 0) -> str | None:
     return None if name == ffi.NULL else text(name)
 
 
-def decode_inquiry(data: bytes) -> Any:
+def decode_inquiry(data: Buffer) -> Any:
     """Standard INQUIRY data."""
-    return _decoded("inquiry", data)
+    return _SCSI.decode("inquiry", data)
 
 
 _VPD = {
@@ -419,47 +401,49 @@ _VPD = {
 }
 
 
-def decode_vpd(data: bytes, page: int | None = None) -> Any:
+def decode_vpd(data: Buffer, page: int | None = None) -> Any:
     """A VPD page, one of 00h 80h 83h 89h B0h B1h B2h. `page`: the one that was asked for; without it, the one that the
     bytes say they are. Raises ParseError for another."""
+    held = _decode.octets(data)
     if page is None:
-        if len(data) < 2:
-            raise ParseError(f"VPD page: {len(data)} bytes, where at least 4 were expected")
-        page = data[1]
+        if len(held) < 2:
+            raise ParseError(f"VPD page: {len(held)} bytes, where at least 4 were expected")
+        page = held[1]
     if page not in _VPD:
         raise ParseError(f"VPD page {page:02X}h has no decoder: known are {', '.join(f'{p:02X}h' for p in _VPD)}")
-    return _decoded(_VPD[page], data)
+    return _SCSI.decode(_VPD[page], held)
 
 
-def decode_capacity_10(data: bytes) -> Any:
+def decode_capacity_10(data: Buffer) -> Any:
     """READ CAPACITY(10) data; `last_lba` is None where 32 bits do not hold it."""
-    return _decoded("capacity_10", data)
+    return _SCSI.decode("capacity_10", data, struct="capacity")
 
 
-def decode_capacity_16(data: bytes) -> Any:
+def decode_capacity_16(data: Buffer) -> Any:
     """READ CAPACITY(16) data."""
-    return _decoded("capacity_16", data)
+    return _SCSI.decode("capacity_16", data, struct="capacity")
 
 
-def decode_mode(data: bytes, *, long: bool = True) -> Any:
+def decode_mode(data: Buffer, *, long: bool = True) -> Any:
     """MODE SENSE(10) data, or (6) with `long=False`: header, block descriptors, and where each page stands."""
-    return _decoded("mode", data, long)
+    return _SCSI.decode("mode", data, long)
 
 
 _MODE_PAGES = {0x08: "mode_caching", 0x0A: "mode_control"}
 
 
-def decode_mode_page(data: bytes) -> Any:
+def decode_mode_page(data: Buffer) -> Any:
     """A mode page from its page code on, one of 08h 0Ah. Raises ParseError for another."""
-    page = data[0] & 0x7F if data else -1
+    held = _decode.octets(data)
+    page = held[0] & 0x7F if held else -1
     if page not in _MODE_PAGES:
-        raise ParseError(f"mode page: byte 0 is {data[:1].hex() or 'missing'}, where 08h or 0Ah was expected")
-    return _decoded(_MODE_PAGES[page], data)
+        raise ParseError(f"mode page: byte 0 is {held[:1].hex() or 'missing'}, where 08h or 0Ah was expected")
+    return _SCSI.decode(_MODE_PAGES[page], held)
 
 
-def decode_log(data: bytes) -> Any:
+def decode_log(data: Buffer) -> Any:
     """Any log page of parameters: where each parameter stands."""
-    return _decoded("log", data)
+    return _SCSI.decode("log", data)
 
 
 _LOG_PAGES = {
@@ -476,28 +460,29 @@ _LOG_PAGES = {
 }
 
 
-def decode_log_page(data: bytes, page: int | None = None) -> Any:
+def decode_log_page(data: Buffer, page: int | None = None) -> Any:
     """A log page, one of 00h 02h 03h 05h 0Dh 0Eh 10h 11h 15h 2Fh. `page`: the one that was asked for; without it, the
     one that the bytes say they are. Raises ParseError for another."""
+    held = _decode.octets(data)
     if page is None:
-        if not data:
+        if not held:
             raise ParseError("log page: 0 bytes, where at least 4 were expected")
-        page = data[0] & 0x3F
+        page = held[0] & 0x3F
     if page not in _LOG_PAGES:
         raise ParseError(f"log page {page:02X}h has no decoder: known are {', '.join(f'{p:02X}h' for p in _LOG_PAGES)}")
-    return _decoded(_LOG_PAGES[page], data)
+    return _SCSI.decode(_LOG_PAGES[page], held)
 
 
-def decode_opcodes(data: bytes) -> Any:
+def decode_opcodes(data: Buffer) -> Any:
     """REPORT SUPPORTED OPERATION CODES data, all commands."""
-    return _decoded("opcodes", data)
+    return _SCSI.decode("opcodes", data)
 
 
-def decode_one_opcode(data: bytes) -> Any:
+def decode_one_opcode(data: Buffer) -> Any:
     """REPORT SUPPORTED OPERATION CODES data, one command."""
-    return _decoded("one_opcode", data)
+    return _SCSI.decode("one_opcode", data)
 
 
-def decode_luns(data: bytes) -> Any:
+def decode_luns(data: Buffer) -> Any:
     """REPORT LUNS data."""
-    return _decoded("luns", data)
+    return _SCSI.decode("luns", data)

@@ -4,9 +4,6 @@ field."""
 from __future__ import annotations
 
 import struct
-import sys
-from collections.abc import Iterator
-from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
@@ -772,34 +769,6 @@ def test_names_for_the_other_kind_of_drive() -> None:
     assert ata.attribute_rule(99).name == "Unknown_Attribute"
     with pytest.raises(ParseError, match="1 to 255"):
         ata.attribute_rule(256)
-
-
-@pytest.fixture
-def rules(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(ata, "_rules", [])
-    ata._load_entry_points.cache_clear()
-    yield
-    ata._load_entry_points.cache_clear()
-
-
-def test_registered_names_come_first(rules: None) -> None:
-    ata.register_attributes("ACME *", {241: ata.AttributeRule(name="Pages", meaning=5, unit_bytes=8192)})
-    assert ata.attribute_rule(241, model="ACME ONE").unit_bytes == 8192
-    ata.register_attributes(lambda model: model.endswith("ONE"), {241: "Sheets"})
-    assert ata.attribute_rule(241, model="ACME ONE").name == "Sheets"
-    assert ata.attribute_rule(241, model="ACME TWO").name == "Pages"
-    assert ata.attribute_rule(9, model="ACME ONE").name == "Power_On_Hours"
-    with pytest.raises(ParseError, match="attribute 0"):
-        ata.register_attributes("*", {0: "x"})
-
-
-def test_names_from_an_entry_point(rules: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    module = type(sys)("sated_acme")
-    module.register = lambda: ata.register_attributes("ACME *", {250: "From_Elsewhere"})  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "sated_acme", module)
-    point = EntryPoint(name="acme", value="sated_acme:register", group="sated.decoders")
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda *, group: [point] if "decoders" in group else [])
-    assert ata.attribute_rule(250, model="ACME ONE").name == "From_Elsewhere"
 
 
 def test_thresholds_and_failures() -> None:

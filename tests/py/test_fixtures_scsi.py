@@ -13,7 +13,7 @@ from typing import Any
 import fixtures
 import pytest
 from fixtures import Fixture
-from sated import _decode, scsi
+from sated import ata, scsi
 from sated._ffi import lib
 
 
@@ -39,7 +39,7 @@ STATES = {0: "active/optimized", 1: "active/non optimized", 2: "standby", 3: "un
 
 
 def registers(data: bytes) -> Any:
-    return _decode.decode(lib.sated_ata_decode_registers, "sated_ata_registers", data)
+    return ata.decode_registers(data)
 
 
 def sense_descriptors(data: bytes, s: Any) -> Iterator[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sated import _decode, scsi
+from sated import ata, scsi
 from sated._ffi import ffi, lib
 from sated.errors import ParseError
 from sated.scsi import Command, Direction, Sanitize
@@ -459,8 +459,7 @@ def test_ata_refused(what: str) -> None:
 
 
 def registers(text: str) -> Any:
-    data = h(text)
-    return _decode.decode(lib.sated_ata_decode_registers, "sated_ata_registers", data)
+    return ata.decode_registers(h(text))
 
 
 def test_native_max_of_eight_hidden_sectors() -> None:
