@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sated import ata, errors, nvme, profiles, scsi, sim, steady
+from sated import ata, errors, nvme, pages, profiles, scsi, sim, steady
 from sated._commands import ReadOnly, Reply, Transport, read_only
 from sated._drive import Drive, Guard, Identity
 from sated._drive import list_drives as list
 from sated._drive import open_drive as open
 from sated._ffi import lib as _lib
 from sated._ffi import text as _c_text
-from sated._health import Health
+from sated._health import Calibration, Health, calibrate
 from sated._histogram import Histogram
 from sated._load import Job, Progress, Result, load, start
 from sated._workload import Workload
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __version__ = _c_text(_lib.sated_version())
 
 __all__ = [
+    "Calibration",
     "Drive",
     "DriveError",
     "Guard",
@@ -54,11 +55,13 @@ __all__ = [
     "UnsupportedError",
     "Workload",
     "ata",
+    "calibrate",
     "errors",
     "list",
     "load",
     "nvme",
     "open",
+    "pages",
     "profiles",
     "query",
     "read_only",

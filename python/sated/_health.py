@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from sated import _plugins, ata, pages
+from sated._commands import send
+from sated._decode import convert
 from sated._ffi import ffi, lib, text
-from sated.errors import check
+from sated._text import html_table
+from sated.errors import ParseError, SatedError, check, is_over
 
 if TYPE_CHECKING:
     from sated._drive import Drive
 
-__all__ = ["Health", "get"]
+__all__ = ["Calibration", "Health", "calibrate", "get"]
 
 _WARNINGS = {
     lib.SATED_HEALTH_SPARE: "spare",
@@ -67,13 +73,91 @@ class Health:
     """What was told, and cannot be taken as it stands."""
     raw: dict[str, bytes]
     """The pages as they came, by name, such as "log-02h"."""
+    vendor: tuple[pages.Decoded, ...]
+    """What the maker adds, as far as `sated.pages` has tables of it."""
+
+    @cached_property
+    def attributes(self) -> tuple[ata.Attribute, ...]:
+        """The SMART attributes of an ATA drive, with the names and units of its family; none for others."""
+        return _attributes(self.raw)
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """What the drive counts in units of its own, by name: "attribute-241", or "log-CAh/host_writes" of a vendor
+        page. `calibrate` finds the unit."""
+        counts = {f"attribute-{a.id}": a.raw_value for a in self.attributes if a.raw_value is not None}
+        for page in self.vendor:
+            for name, value in page.values.items():
+                if isinstance(value, int) and name not in page.units:
+                    counts[f"{page.page}/{name}"] = value
+        return counts
 
     def _repr_html_(self) -> str:
-        from html import escape
+        return html_table((f.name, getattr(self, f.name)) for f in fields(self) if f.name not in ("raw", "vendor"))
 
-        shown = [f.name for f in fields(self) if f.name != "raw"]
-        rows = "".join(f"<tr><th>{name}</th><td>{escape(str(getattr(self, name)))}</td></tr>" for name in shown)
-        return f"<table>{rows}</table>"
+
+def _attributes(raw: Mapping[str, bytes]) -> tuple[ata.Attribute, ...]:
+    if "smart-data" not in raw:
+        return ()
+    smart = ata.decode_smart(raw["smart-data"])
+    if smart.checksum == ata.Checksum["BAD"]:
+        return ()
+    drive = ata.decode_identify(raw["identify"]) if "identify" in raw else None
+    model, rpm = (drive.model, drive.rotation_rpm) if drive else (None, None)
+    limits = ata.decode_smart_thresholds(raw["smart-thresholds"]) if "smart-thresholds" in raw else None
+    return ata.attributes(smart, limits, model=model, rotating=None if rpm is None else rpm != 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibration:
+    """The unit of one counter, found by writing a known amount."""
+
+    counter: str
+    """As in `Health.counters`."""
+    before: int
+    after: int
+    unit_bytes: int | None
+    """Of one count; None where no known unit agrees with the amount, or more than one."""
+    candidates: tuple[int, ...]
+    """All known units that agree, in bytes."""
+    error: float | None
+    """Of the amount against the steps in that unit, as a fraction."""
+    lifetime_bytes: int | None
+    """`after` in bytes."""
+
+
+def calibrate(
+    before: Health | Mapping[str, int], after: Health | Mapping[str, int], *, bytes_written: int
+) -> tuple[Calibration, ...]:
+    """The units of all counters that went up while `bytes_written` were written between two looks at one drive.
+
+    `before`, `after`: `Drive.health()`, or the `counters` of one. Nothing is written here: that is left to the reader,
+    and so is that both looks were at the same drive. Raises ParseError where nothing was written. The rule is that of
+    `sated.ata.calibrate`.
+
+    >>> (found,) = calibrate({"attribute-241": 50_108}, {"attribute-241": 50_749}, bytes_written=20 << 30)
+    >>> found.unit_bytes == 32 << 20, f"{found.lifetime_bytes / 1e12:.3f} TB"
+    (True, '1.703 TB')
+    """
+    if bytes_written <= 0:
+        raise ParseError(f"bytes_written={bytes_written}: give the bytes that were written in between, more than 0")
+    first, last = (look.counters if isinstance(look, Health) else look for look in (before, after))
+    found = []
+    for name, count in last.items():
+        if name in first and count > first[name]:
+            told = ata.calibrate(first[name], count, bytes_written)
+            found.append(
+                Calibration(
+                    counter=name,
+                    before=first[name],
+                    after=count,
+                    unit_bytes=told.unit_bytes,
+                    candidates=told.candidates,
+                    error=told.error if told.unit_bytes is not None else None,
+                    lifetime_bytes=told.lifetime_bytes,
+                )
+            )
+    return tuple(found)
 
 
 def _pages(pages: Any) -> dict[str, bytes]:
@@ -84,23 +168,73 @@ def _pages(pages: Any) -> dict[str, bytes]:
     return found
 
 
-def get(drive: Drive) -> Health:
-    from sated._decode import convert
+def _vendor(drive: Drive, raw: dict[str, bytes], warnings: list[str], doubts: list[str]) -> list[pages.Decoded]:
+    """Asks for the vendor pages that there are tables for, and adds them to `raw`."""
+    identity = drive.identity
+    protocol, model = identity.protocol, identity.model
+    if "identify" in raw:  # also behind a bridge that calls itself SCSI
+        protocol, model = "ata", ata.decode_identify(raw["identify"]).model
+    found, over = [], False
+    for page in pages.tables(protocol, model) if protocol and not identity.simulated else ():
+        if page.length > len(raw.get(page.name, b"")) and not over:
+            try:
+                raw[page.name] = send(drive, page.command).data
+            except SatedError as error:
+                over = is_over(error)
+                if page.name not in raw and (over or not page.optional):
+                    warnings.append(f"{page.name} ({page.title}): {error}")
+        try:
+            if page.name in raw:
+                found.append(page.decode(raw[page.name]))
+        except SatedError as error:
+            if not page.optional:
+                doubts.append(str(error))
+    return found
 
+
+_COUNTED: dict[int, str] = {
+    ata.Meaning["HOST_WRITES"]: "host_bytes_written",
+    ata.Meaning["HOST_READS"]: "host_bytes_read",
+    ata.Meaning["MEDIA_WRITES"]: "media_bytes_written",
+}
+
+
+def _apply_rules(values: dict[str, Any], attributes: tuple[ata.Attribute, ...]) -> None:
+    """What registered attributes tell and nothing else did; the doubt that a unit is not known ends with it."""
+    for a in attributes:
+        member = _COUNTED.get(a.meaning)
+        if member and values[member] is None and a.total_bytes is not None:
+            values[member] = a.total_bytes
+            values["doubts"] = [line for line in values["doubts"] if not line.startswith(f"attribute {a.id} (")]
+    host, media = values["host_bytes_written"], values["media_bytes_written"]
+    if values["lifetime_write_amplification"] is None and host and media is not None:
+        values["lifetime_write_amplification"] = media / host
+
+
+def get(drive: Drive) -> Health:
     c = ffi.new("struct sated_health *")
-    pages = ffi.new("struct sated_health_pages **")
-    check(lib.sated_health_get(drive._handle, c, pages))
+    found = ffi.new("struct sated_health_pages **")
+    check(lib.sated_health_get(drive._handle, c, found))
     try:
-        raw = _pages(pages[0])
+        raw = _pages(found[0])
     finally:
-        lib.sated_health_pages_free(pages[0])
+        lib.sated_health_pages_free(found[0])
     told = convert(c)
-    values = {f.name: getattr(told, f.name) for f in fields(Health) if f.name != "raw"}
+    values = {f.name: getattr(told, f.name) for f in fields(Health) if f.name not in ("raw", "vendor")}
     if told.critical_warnings is not None:
         values["critical_warnings"] = tuple(name for bit, name in _WARNINGS.items() if told.critical_warnings & bit)
     if told.self_test_running is not None:
         values["self_test_running"] = bool(told.self_test_running)
     values["self_test_result"] = _RESULTS.get(told.self_test_result)
     for name in ("warnings", "doubts"):
-        values[name] = tuple(line for line in getattr(told, name).split("\n") if line)
-    return Health(**values, raw=raw)
+        values[name] = [line for line in getattr(told, name).split("\n") if line]
+    values["warnings"] += [plugin.error for plugin in _plugins.load() if plugin.error]
+    vendor: list[pages.Decoded] = []
+    try:
+        vendor = _vendor(drive, raw, values["warnings"], values["doubts"])
+        _apply_rules(values, _attributes(raw))
+    except SatedError as error:  # of a decoder that somebody registered; what the drive told stays
+        values["warnings"].append(str(error))
+    for name in ("warnings", "doubts"):
+        values[name] = tuple(values[name])
+    return Health(**values, raw=raw, vendor=tuple(vendor))

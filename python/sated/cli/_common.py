@@ -7,7 +7,9 @@ import json
 import math
 import os
 import re
+import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any, ParamSpec
 
@@ -76,6 +78,8 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(each) for each in value]
+    if isinstance(value, bytes):
+        return value.hex()
     if isinstance(value, (str, int, bool)) or value is None:
         return str(value) if isinstance(value, str) else value
     return str(value)
@@ -142,6 +146,23 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1) 
     for line in lines:
         cells = [text.ljust(widths[i]) if i < left else text.rjust(widths[i]) for i, text in enumerate(line)]
         told.append("  ".join(cells).rstrip())
+    return "\n".join(told)
+
+
+def width() -> int | None:
+    """Columns of the terminal that is written to; None where it is none: a pipe takes lines of any length."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def pairs(lines: Iterable[tuple[str, str]], indent: int) -> str:
+    """Names and values, the values from column `indent` on; on a terminal long ones go on below their beginning."""
+    told, columns = [], width()
+    wrap = textwrap.TextWrapper(columns or 0, subsequent_indent=" " * indent)
+    wrap.break_long_words = wrap.break_on_hyphens = False
+    for name, value in lines:
+        wrap.initial_indent = f"{name:<{indent}}"
+        fits = not columns or columns < indent + 20 or len(wrap.initial_indent + value) <= columns
+        told.append(wrap.initial_indent + value if fits else wrap.fill(value))
     return "\n".join(told)
 
 

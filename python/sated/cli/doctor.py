@@ -108,6 +108,7 @@ def _findings(folder: Path) -> Iterator[Finding]:
     yield from _files(folder)
     yield _clock()
     yield _governor()
+    yield from _decoders()
     yield _rights()
     for what, (packages, extra) in _OPTIONAL.items():
         absent = [package for package in packages if find_spec(package) is None]
@@ -196,6 +197,14 @@ def _governor() -> Finding:
         f"{cores}, governor {', '.join(sorted(governors))}: latencies hold some waking up",
         "sudo cpupower frequency-set -g performance",
     )
+
+
+def _decoders() -> Iterator[Finding]:
+    from sated import _plugins
+
+    for plugin in _plugins.load():
+        found = plugin.error or f"{plugin.name} ({plugin.value})"
+        yield Finding("decoders", LIMITED if plugin.error else GOOD, found)
 
 
 def _rights() -> Finding:

@@ -2,50 +2,142 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .. import _text
-from ._common import DRIVE, Json, command, emit, epilog
+from ._common import DRIVE, FAILED, OK, USAGE, Ends, Json, command, emit, epilog, pairs, table
 
 if TYPE_CHECKING:
-    from sated import Health
+    from sated import Calibration, Health
 
 Uri = Annotated[str, typer.Argument(metavar="URI", help="PATH, serial:TEXT, replay:FILE or sim:NAME[,key=value]...")]
-Raw = Annotated[bool, typer.Option("--raw", help="Add the pages as they came, in hexadecimal.")]
+Raw = Annotated[
+    bool, typer.Option("--raw", help="Add attributes, vendor pages, and all pages as they came, in hexadecimal.")
+]
+Calibrate = Annotated[
+    Path | None,
+    typer.Option(
+        "--calibrate",
+        metavar="FILE",
+        help="Find the units of the drive's own counters: FILE is what --json told before --written was written.",
+    ),
+]
+Written = Annotated[
+    str | None, typer.Option("--written", metavar="CAPACITY", help="With --calibrate: how much, such as 20GiB.")
+]
 
 
-def health(uri: Uri, json: Json = False, raw: Raw = False) -> None:
+def health(uri: Uri, json: Json = False, raw: Raw = False, calibrate: Calibrate = None, written: Written = None) -> int:
     """Show how a drive is: temperature, wear, what was written to it, errors, self-tests.
 
     Reads only. What the drive does not tell is "–" (null in JSON), never 0.
     """
     import sated
 
+    if (calibrate is None) != (written is None):
+        raise Ends("--calibrate FILE and --written CAPACITY go together: a health before, and what came since", USAGE)
+    before = None if calibrate is None else _before(calibrate)
     with sated.open(uri) as drive:
         told = drive.health()
-    pages = {name: page.hex() for name, page in told.raw.items()}
+        whose = {name: str(getattr(drive.identity, name)) for name in ("vendor", "model", "serial", "firmware")}
+    if before is not None and written is not None:
+        if any(before["drive"].get(name) != whose[name] for name in ("model", "serial")):
+            raise Ends(f"{calibrate}: is not of this drive, {whose['model']} {whose['serial']}; ask that one", USAGE)
+        found = sated.calibrate(before["counters"], told, bytes_written=_amount(written))
+        return _calibrated(found, told, json)
     if json:
-        emit(
-            {**{f.name: getattr(told, f.name) for f in fields(told) if f.name != "raw"}, "raw": pages if raw else None}
-        )
-        return
-    for name, value in _lines(told):
-        print(f"{name:<24}{value}")
-    for name, page in pages.items() if raw else ():
+        emit(_plain(told, whose, raw))
+        return OK
+    print(pairs(_lines(told), 24))
+    if raw:
+        _print_raw(told)
+    return OK
+
+
+def _plain(told: Health, whose: dict[str, str], raw: bool) -> dict[str, Any]:
+    plain = {f.name: getattr(told, f.name) for f in fields(told) if f.name not in ("raw", "vendor")}
+    return {
+        "drive": whose,
+        **plain,
+        "attributes": [asdict(a) | {"raw": a.raw.hex(), "total_bytes": a.total_bytes} for a in told.attributes],
+        "vendor": {page.page: asdict(page) for page in told.vendor},
+        "counters": told.counters,
+        "raw": {name: page.hex() for name, page in told.raw.items()} if raw else None,
+    }
+
+
+def _before(path: Path) -> dict[str, Any]:
+    import json
+
+    do = f"make it with: sated health URI --json > {path}"
+    try:
+        told: Any = json.loads(path.read_text())
+    except OSError as error:
+        raise Ends(f"{path}: {error.strerror}; {do}", USAGE) from error
+    except ValueError as error:
+        raise Ends(f"{path}: is no JSON ({error}); {do}", USAGE) from error
+    named = told if isinstance(told, dict) else {}
+    drive, counters = named.get("drive"), named.get("counters")
+    if not isinstance(drive, dict) or not isinstance(counters, dict):
+        raise Ends(f"{path}: has no counters of a drive; {do}", USAGE)
+    return {"drive": drive, "counters": {name: n for name, n in counters.items() if isinstance(n, int)}}
+
+
+def _amount(written: str) -> int:
+    from sated._ffi import ffi, lib
+    from sated.errors import check
+
+    size = ffi.new("uint64_t *")
+    check(lib.sated_workload_capacity(written.encode(), 0, size))
+    return int(size[0])
+
+
+def _calibrated(found: Sequence[Calibration], told: Health, json: bool) -> int:
+    decided = any(one.unit_bytes is not None for one in found)
+    if json:
+        emit([asdict(one) for one in found])
+    elif not found:
+        print("no counter of the drive went up")
+    else:
+        names = {f"attribute-{a.id}": f" {a.name}" for a in told.attributes}
+        rows = [(o.counter + names.get(o.counter, ""), _unit_of(o), f"{o.before:,}", f"{o.after:,}") for o in found]
+        print(table(("counter", "one count is", "before", "after"), rows, left=2))
+    return OK if decided else FAILED
+
+
+def _unit_of(one: Calibration) -> str:
+    if one.unit_bytes is not None:
+        lifetime = _text.capacity(one.lifetime_bytes)
+        return f"{_text.binary(one.unit_bytes)} ({_text.percent(abs(one.error or 0.0))} off), so {lifetime} in its life"
+    if not one.candidates:
+        return "in no known unit"
+    return f"undecided: {' or '.join(_text.binary(size) for size in one.candidates)}; write more"
+
+
+def _print_raw(told: Health) -> None:
+    if told.attributes:
+        rows = [
+            (f"{a.id} {a.name}", str(a.value), str(a.worst), _text.number(a.threshold), _text.number(a.raw_value))
+            for a in told.attributes
+        ]
+        print("\n" + table(("attribute", "value", "worst", "limit", "raw"), rows))
+    for page in told.vendor:
+        lines = [(name, _text.UNKNOWN if value is None else value) for name, value in page.lines()]
+        print(f"\n{page.page}: {page.title}")
+        print(pairs(lines, max((len(name) for name, _ in lines), default=0) + 2))
+    for name, data in told.raw.items():
         print(f"\n{name}")
-        for at in range(0, len(page), 64):
-            print(f"{at // 2:04x}  {page[at : at + 64]}")
+        for at in range(0, len(data), 32):
+            print(f"{at:04x}  {data[at : at + 32].hex()}")
 
 
 def _unit(value: Any, unit: str) -> str:
     return _text.UNKNOWN if value is None else f"{_text.number(value)} {unit}"
-
-
-def _bytes(value: int | None) -> str:
-    return _text.UNKNOWN if value is None else f"{_text.capacity(value)} ({value:,} bytes)"
 
 
 def _self_test(told: Health) -> str:
@@ -64,9 +156,9 @@ def _lines(told: Health) -> list[tuple[str, str]]:
         ("percentage used", _unit(told.percentage_used, "%")),
         ("available spare", _unit(told.available_spare, "%")),
         ("spare threshold", _unit(told.spare_threshold, "%")),
-        ("host bytes read", _bytes(told.host_bytes_read)),
-        ("host bytes written", _bytes(told.host_bytes_written)),
-        ("media bytes written", _bytes(told.media_bytes_written)),
+        ("host bytes read", _text.exact(told.host_bytes_read)),
+        ("host bytes written", _text.exact(told.host_bytes_written)),
+        ("media bytes written", _text.exact(told.media_bytes_written)),
         (
             "write amplification",
             _text.UNKNOWN
@@ -86,6 +178,6 @@ def _lines(told: Health) -> list[tuple[str, str]]:
 
 
 def add_to(app: typer.Typer) -> None:
-    app.command("health", short_help="Show how one drive is.", epilog=epilog("sated health sim:x210", DRIVE))(
+    app.command("health", short_help="Show how one drive is.", epilog=epilog("sated health sim:x210", FAILED, DRIVE))(
         command(health)
     )

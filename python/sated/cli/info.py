@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from .. import _text
-from ._common import DRIVE, Json, command, emit, epilog
+from ._common import DRIVE, Json, command, emit, epilog, pairs
 
-Uri = Annotated[str, typer.Argument(metavar="URI", help="PATH, serial:TEXT or sim:NAME[,key=value]...")]
+Uri = Annotated[str, typer.Argument(metavar="URI", help="PATH, serial:TEXT, replay:FILE or sim:NAME[,key=value]...")]
 
 
 def info(uri: Uri, json: Json = False) -> None:
@@ -30,8 +30,7 @@ def info(uri: Uri, json: Json = False) -> None:
     if json:
         emit(told)
         return
-    for name, value in _lines(told):
-        print(f"{name:<18}{value}")
+    print(pairs(_lines(told), 18))
 
 
 def _lines(told: dict[str, Any]) -> list[tuple[str, str]]:
@@ -45,13 +44,13 @@ def _lines(told: dict[str, Any]) -> list[tuple[str, str]]:
         ("path", identity["path"] or _text.UNKNOWN),
         ("transport", " ".join(part for part in (identity["transport"], identity["link"]) if part) or _text.UNKNOWN),
         *_attached(identity),
-        ("capacity", _bytes(identity["capacity_bytes"])),
+        ("capacity", _text.exact(identity["capacity_bytes"])),
     ]
     if identity["native_capacity_bytes"] != identity["capacity_bytes"]:
-        lines.append(("native capacity", _bytes(identity["native_capacity_bytes"])))
+        lines.append(("native capacity", _text.exact(identity["native_capacity_bytes"])))
         lines.append(("accessible", provisioning["label"]))
     if identity["raw_bytes"]:
-        lines.append(("flash", f"{_bytes(identity['raw_bytes'])} ({identity['raw_source']})"))
+        lines.append(("flash", f"{_text.exact(identity['raw_bytes'])} ({identity['raw_source']})"))
         of_user, of_raw = _text.percent(provisioning["op_of_user"]), _text.percent(provisioning["op_of_raw"])
         lines.append(("over-provisioning", f"{of_user} of the user's, {of_raw} of the flash"))
     lines.append(
@@ -81,10 +80,6 @@ def _attached(identity: dict[str, Any]) -> list[tuple[str, str]]:
     named = ("namespaces", "controllers", "members")
     lines.extend((name, ", ".join(identity[name])) for name in named if identity[name])
     return lines
-
-
-def _bytes(value: int) -> str:
-    return f"{_text.capacity(value)} ({value:,} bytes)"
 
 
 def add_to(app: typer.Typer) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from .. import _text
-from ._common import DRIVE, Json, command, emit, epilog, table
+from ._common import DRIVE, Json, command, emit, epilog, pairs, table, width
 
 if TYPE_CHECKING:
     from sated import Identity
@@ -28,23 +28,21 @@ def list_drives(json: Json = False) -> None:
         print("no drives here; simulated ones always are: sated info sim:x210")
         return
     head = ("drive", "model", "capacity", "attached by", "token", "may not be touched because")
-    print(
-        table(
-            head,
-            [
-                (
-                    row["path"],
-                    row["model"] or _text.UNKNOWN,
-                    _text.capacity(row["capacity_bytes"]),
-                    " ".join(part for part in (row["transport"], row["link"]) if part) or _text.UNKNOWN,
-                    row["token"] or _text.UNKNOWN,
-                    "; ".join(row["reasons"]) or "(nothing stands against it)",
-                )
-                for row in rows
-            ],
-            left=len(head),
+    lines = [
+        (
+            row["path"],
+            row["model"] or _text.UNKNOWN,
+            _text.capacity(row["capacity_bytes"]),
+            " ".join(part for part in (row["transport"], row["link"]) if part) or _text.UNKNOWN,
+            row["token"] or _text.UNKNOWN,
+            "; ".join(row["reasons"]) or "(nothing stands against it)",
         )
-    )
+        for row in rows
+    ]
+    told, columns = table(head, lines, left=len(head)), width()
+    if columns and max(len(line) for line in told.splitlines()) > columns:  # one below the other
+        told = "\n\n".join(pairs(zip((*head[:-1], "not because"), line, strict=True), 14) for line in lines)
+    print(told)
 
 
 def _row(identity: Identity) -> dict[str, Any]:

@@ -1,0 +1,126 @@
+"""What the builders and decoders of all three protocols have in common."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+import sated
+from fixtures import named
+from sated import _commands, _decode, _drive, ata, errors, nvme, pages, scsi
+from sated.errors import ParseError
+
+
+def functions(prefix: str) -> list[Any]:
+    return [
+        pytest.param(getattr(module, name), id=f"{module.__name__.removeprefix('sated.')}.{name}")
+        for module in (scsi, ata, nvme)
+        for name in module.__all__
+        if name.startswith(prefix)
+    ]
+
+
+# Bytes that say which page they are, for the decoders that go by that.
+WHOLE = {scsi.decode_vpd: bytes((0, 0xB0, 0, 60)), scsi.decode_mode_page: bytes((8, 18)), scsi.decode_log_page: b"\r"}
+
+
+@pytest.mark.parametrize("decode", [p for p in functions("decode_") if "flbas" not in p.id and "threshold" not in p.id])
+def test_bytes_may_come_in_anything_that_holds_them(decode: Callable[..., Any]) -> None:
+    """A cut-out of a bytearray and a numpy array (also of words, as memory maps have) are the bytes that they hold."""
+    if decode is nvme.decode_status:
+        pytest.skip("takes a number")
+    data = (WHOLE.get(decode, b"") + bytes(range(256)) * 20)[:4096]
+    spread = bytearray(2 * len(data))
+    spread[::2] = data
+    others = (
+        bytearray(data),
+        memoryview(spread)[::2],
+        np.frombuffer(data, np.uint8),
+        np.frombuffer(data, np.uint16).reshape(2, -1),
+    )
+
+    def told(held: Any) -> Any:
+        try:
+            return decode(held)
+        except ParseError as error:
+            return str(error)
+
+    assert all(told(held) == told(data) for held in others)
+
+
+@pytest.mark.parametrize("decode", functions("decode_"))
+def test_what_holds_no_bytes_is_refused(decode: Callable[..., Any]) -> None:
+    """A number is no answer: as many zeros would be taken for one."""
+    if decode in (nvme.decode_status, nvme.decode_flbas, nvme.decode_temperature_threshold):
+        pytest.skip("takes a number")
+    for wrong in (4096, "00 00", None, [0] * 512):
+        with pytest.raises(TypeError, match=f"buffer expected, got {type(wrong).__name__}"):
+            decode(wrong)
+
+
+@pytest.mark.parametrize("build", functions("build_"))
+def test_numbers_that_no_field_holds_are_parse_errors(build: Callable[..., Any]) -> None:
+    """Each number of each builder, one at a time, far beyond 64 bits and below zero."""
+    fitting = {"bytes": b"", "Buffer": b"", "str": "", "bool": False}
+    texts = {"build_sanitize": "overwrite", "build_self_test": "short"}
+    parameters = inspect.signature(build).parameters
+    needed = {
+        name: texts.get(build.__name__, "current") if p.annotation == "str" else fitting.get(p.annotation, 1)
+        for name, p in parameters.items()
+        if p.default is p.empty
+    }
+    needed |= {name: [] for name, p in parameters.items() if p.annotation.startswith(("Iterable", "Sequence"))}
+    for name, p in parameters.items():
+        wrong: tuple[Any, ...] = ()
+        if p.annotation in ("int", "int | None"):
+            wrong = (1 << 70, -(1 << 70))
+        elif p.annotation.endswith("[tuple[int, int]]"):
+            wrong = ([(1 << 70, 1)], [(1, 1 << 70)])
+        for value in wrong:
+            with pytest.raises(ParseError):
+                build(**{**needed, name: value})
+
+
+class Echo(sated.Transport):
+    """Keeps what was sent."""
+
+    simulated = True
+
+    def __init__(self) -> None:
+        self.sent: list[bytes | None] = []
+
+    def scsi(self, cdb: bytes, data_out: bytes | None, data_in_len: int, timeout_ms: int) -> Any:
+        self.sent.append(data_out)
+        return np.zeros(data_in_len, np.uint8)  # a transport may answer with anything that holds bytes, too
+
+
+def test_raw_commands_take_anything_that_holds_bytes() -> None:
+    echo = Echo()
+    with sated.open(echo) as drive:
+        assert len(drive.scsi(np.array([0x12, 0, 0, 0, 36, 0], np.uint8), 36).data) == 36
+        drive.scsi(bytearray(6), data_out=memoryview(b"abcd"))
+        drive.ata(0x3F, lba=1, count=1, data_out=np.arange(128, dtype=np.uint32))
+        with pytest.raises(TypeError, match="buffer expected, got int"):
+            drive.scsi(6)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match=r"cdw9: an NVMe command takes nsid, cdw2"):
+            drive.nvme_admin(6, cdw9=1)  # type: ignore[call-arg]
+    assert echo.sent[-2:] == [b"abcd", np.arange(128, dtype="<u4").tobytes()]
+
+
+def test_decoded_structs_show_themselves() -> None:
+    told = scsi.decode_log_page(named("scsi_log0d_scsi_debug").data)
+    assert repr(told).startswith("ScsiLogTemperature(") and "temperature_c=38" in repr(told)
+    assert "<th>temperature_c</th><td>38</td>" in told._repr_html_()
+    unknown = scsi.decode_log_page(bytes((0x0D, 0, 0, 0)))
+    assert "temperature_c=None" in repr(unknown) and "<th>temperature_c</th><td>–</td>" in unknown._repr_html_()
+
+
+@pytest.mark.parametrize("module", [_commands, _decode, _drive, ata, errors, nvme, pages, scsi])
+def test_examples_in_the_documentation(module: ModuleType) -> None:
+    result = doctest.testmod(module)
+    assert result.attempted and not result.failed
