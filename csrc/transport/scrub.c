@@ -8,18 +8,19 @@
 
 #define SHORTEST_SERIAL 4 /* what is shorter would be found everywhere */
 #define SECTOR 512
+#define UUID_TEXT 36
 
-static bool known(const struct scrub *s, const uint8_t *from, size_t length)
+static const struct scrub_name *find(const struct scrub *s, const uint8_t *from, size_t length)
 {
     for (size_t i = 0; i < s->n; i++)
         if (s->names[i].length == length && !memcmp(s->names[i].from, from, length))
-            return true;
-    return false;
+            return &s->names[i];
+    return NULL;
 }
 
 static void add(struct scrub *s, const uint8_t *from, const uint8_t *to, size_t length)
 {
-    if (s->n == SCRUB_NAMES || length == 0 || length > SCRUB_LONGEST || known(s, from, length))
+    if (s->n == SCRUB_NAMES || length == 0 || length > SCRUB_LONGEST || find(s, from, length))
         return;
     memcpy(s->names[s->n].from, from, length);
     memcpy(s->names[s->n].to, to, length);
@@ -37,17 +38,21 @@ static bool is_blank(uint8_t c)
     return c <= ' ' || c == 0xff;
 }
 
+static size_t without_blanks(const uint8_t **text, size_t n)
+{
+    for (; n && is_blank(**text); n--)
+        ++*text;
+    while (n && is_blank((*text)[n - 1]))
+        n--;
+    return n;
+}
+
 /* A serial number as text, blanks around it left alone: SATED and a number, in as many characters. */
 static void add_serial(struct scrub *s, const uint8_t *text, size_t n)
 {
     uint8_t to[SCRUB_LONGEST];
-    while (n && is_blank(*text)) {
-        text++;
-        n--;
-    }
-    while (n && is_blank(text[n - 1]))
-        n--;
-    if (n < SHORTEST_SERIAL || n > SCRUB_LONGEST || known(s, text, n))
+    n = without_blanks(&text, n);
+    if (n < SHORTEST_SERIAL || n > SCRUB_LONGEST || find(s, text, n))
         return;
     static const char stem[] = "SATED";
     unsigned number = ++s->serials;
@@ -60,17 +65,15 @@ static void add_serial(struct scrub *s, const uint8_t *text, size_t n)
 static void add_swapped_serial(struct scrub *s, const uint8_t *words, size_t n)
 {
     uint8_t plain[SCRUB_LONGEST], swapped[SCRUB_LONGEST];
-    size_t before = s->n;
     swap_pairs(plain, words, n);
     add_serial(s, plain, n);
-    if (s->n == before)
+    const uint8_t *text = plain;
+    size_t length = without_blanks(&text, n);
+    const struct scrub_name *name = find(s, text, length); /* that of now, or of a page that told it before */
+    if (!name)
         return;
     /* As a whole field, since a part of odd length cannot be swapped by itself. */
-    for (size_t at = 0; at + s->names[before].length <= n; at++)
-        if (!memcmp(plain + at, s->names[before].from, s->names[before].length)) {
-            memcpy(plain + at, s->names[before].to, s->names[before].length);
-            break;
-        }
+    memcpy(plain + (text - plain), name->to, length);
     swap_pairs(swapped, plain, n);
     add(s, words, swapped, n);
 }
@@ -98,11 +101,11 @@ static void learn_identify(struct scrub *s, const uint8_t *d, size_t n)
     if (!(bytes_le16(d + 168) & 0x100))
         return;
     swap_pairs(wwn, d + 216, 8); /* words 108 to 111, the first the highest */
-    size_t before = s->n;
     add_binary(s, wwn, 8, 4);
-    if (s->n > before) {
+    const struct scrub_name *name = find(s, wwn, 8);
+    if (name) {
         uint8_t swapped[8];
-        swap_pairs(swapped, s->names[before].to, 8);
+        swap_pairs(swapped, name->to, 8);
         add(s, d + 216, swapped, 8);
     }
 }
@@ -126,6 +129,7 @@ static void learn_designators(struct scrub *s, const uint8_t *d, size_t n)
             break;
         case SATED_DESIGNATOR_T10: /* the vendor, the model, the serial number */
         case SATED_DESIGNATOR_NAME:
+            length = without_blanks(&name, length); /* NULs pad it (SPC-6 7.7.6.11) */
             for (size_t i = length; i > 0; i--)
                 if (i == 1 || is_blank(name[i - 2]) || name[i - 2] == '.' || name[i - 2] == ',') {
                     if ((d[at + 1] & 15) == SATED_DESIGNATOR_T10 || length - (i - 1) >= 12)
@@ -159,6 +163,14 @@ static void learn_inquiry(struct scrub *s, const uint8_t *cdb, const uint8_t *d,
     }
 }
 
+/* NVMe Base 2.0 4.5: a qualified name may end with a UUID; the serial number in one is known from elsewhere. */
+static void learn_subnqn(struct scrub *s, const uint8_t *name, size_t n)
+{
+    static const char before[] = "nqn.2014-08.org.nvmexpress:uuid:";
+    if (n > sizeof before - 1 + UUID_TEXT && !memcmp(name, before, sizeof before - 1))
+        add_serial(s, name + sizeof before - 1, UUID_TEXT);
+}
+
 /* NVMe Base 2.0 5.17.2: EUI-64, NGUID, UUID of a namespace; serial number, SUBNQN, FGUID of a controller. */
 static void learn_nvme(struct scrub *s, const struct sated_nvme_command *c, const uint8_t *d, size_t n)
 {
@@ -170,6 +182,8 @@ static void learn_nvme(struct scrub *s, const struct sated_nvme_command *c, cons
             return;
         add_serial(s, d + 4, 20);
         add_binary(s, d + 112, 16, 8);
+        if (n >= 1024)
+            learn_subnqn(s, d + 768, 256);
         break;
     case SATED_NVME_CNS_NS:
     case SATED_NVME_CNS_ALLOCATED_NS:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sated import ata, nvme, scsi
+from sated import ata, nvme, pages, scsi
 from sated._commands import send
 from sated.errors import DriveError, UnsupportedError, is_over
 
@@ -87,17 +88,20 @@ def questions(drive: Drive) -> Iterator[Any]:
     protocol = drive.identity.protocol
     if protocol == "nvme":
         yield from _nvme(_first_namespace(drive))
-        return
-    yield from _scsi()
+    else:
+        yield from _scsi()
     if protocol == "ata":
         yield from _ata()
-    else:
-        for page in _SCSI_LOGS:
-            yield scsi.build_log_sense(page)
+    elif protocol == "scsi":
+        for log in _SCSI_LOGS:
+            yield scsi.build_log_sense(log)
+    for page in pages.tables(protocol or "", drive.identity.model):
+        if page.length:
+            yield page.command
 
 
 def record(drive: Drive, path: Path) -> Recorded:
-    """Asks a drive all questions and writes what came as a replay file.
+    """Asks a drive how it is and all questions, and writes what came as a replay file.
 
     What the drive refuses is recorded as refused; where the drive vanishes, may not be asked, or no longer answers,
     asking ends, and what there is is written. Raises UnsupportedError for what takes no commands.
@@ -105,6 +109,8 @@ def record(drive: Drive, path: Path) -> Recorded:
     asked = answered = 0
     stopped = ""
     with drive.record(path):
+        with suppress(DriveError, UnsupportedError):  # the first question meets the same
+            drive.health()  # what it asks depends on the answers
         for command in questions(drive):
             asked += 1
             try:
