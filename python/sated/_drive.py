@@ -41,7 +41,7 @@ class DriveSerial(str):
 
 @dataclass(frozen=True)
 class Identity:
-    """What a drive is. None means that nobody says."""
+    """What a drive is. None, or "" for a text, means that nobody says."""
 
     protocol: str | None
     vendor: str

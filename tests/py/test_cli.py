@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import fcntl
 import json
 import os
+import pty
 import re
 import signal
+import struct
 import subprocess
 import sys
+import termios
 from pathlib import Path
 from typing import Any
 
@@ -550,3 +555,54 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     command = f"{sys.executable} -m sated sim show x210 | head -n 1; echo ${{PIPESTATUS[0]}}"
     ran = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert ran.stdout.splitlines()[-1] == "0" and ran.stderr == ""
+
+
+def terminal(columns: int, *words: str) -> list[str]:
+    """What a command shows in a terminal so many columns wide."""
+    pid, fd = pty.fork()
+    if pid == 0:  # pragma: no cover
+        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        # Not os.execv: readline, where it is loaded, puts a COLUMNS of its own into C's environment.
+        environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+        os.execve(sys.executable, [sys.executable, "-m", "sated", *words], environment)
+    told = b""
+    with contextlib.suppress(OSError):  # EIO: the other end is closed
+        while piece := os.read(fd, 4096):
+            told += piece
+    os.close(fd)
+    assert os.WEXITSTATUS(os.waitpid(pid, 0)[1]) == 0
+    return told.decode().splitlines()
+
+
+def test_long_values_go_on_below_their_beginning_in_a_terminal(sated_cli: Any) -> None:
+    narrow = terminal(60, "health", "sim:generic,scale=1/8")
+    assert max(len(line) for line in narrow) <= 60
+    at = next(i for i, line in enumerate(narrow) if line.startswith("doubt "))
+    assert narrow[at + 1].startswith(" " * 24) and narrow[at + 1][24] != " "
+    told = sated_cli("health", "sim:generic,scale=1/8").out.splitlines()
+    assert max(len(line) for line in told) > 90  # a pipe takes lines of any length
+    assert " ".join(" ".join(narrow).split()) == " ".join(" ".join(told).split())
+    assert not any("\x1b" in line for line in narrow)
+
+
+def test_list_is_one_below_the_other_where_the_table_does_not_fit(
+    sated_cli: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sated.cli import _common
+    from sated.cli import list as list_command
+
+    with sated.open("sim:x210") as drive:
+        identity = drive.identity
+    monkeypatch.setattr(sated, "list", lambda: [identity, identity])
+    wide = sated_cli("list").out.splitlines()
+    assert wide[0].startswith("drive  model") and len(wide) == 3
+    monkeypatch.setattr(list_command, "width", lambda: 60)
+    monkeypatch.setattr(_common, "width", lambda: 60)
+    narrow = sated_cli("list").out
+    assert max(len(line) for line in narrow.splitlines()) <= 60
+    assert narrow.count("\n\n") == 1 and narrow.count("capacity      256.06 GB\n") == 2
+
+
+def test_nothing_written_is_told_once(sated_cli: Any) -> None:
+    """What is below a thousand bytes is exact as it is."""
+    assert re.search(r"^host bytes written +0 bytes$", sated_cli("health", "sim:generic").out, re.MULTILINE)
