@@ -117,3 +117,44 @@ def test_generate_knows_every_command() -> None:
     top = {command.name for command in app.registered_commands} | {group.name for group in app.registered_groups}
     sub = {("sim", command.name) for command in sim.app.registered_commands}
     assert set(generate._commands()) == {(), *((name,) for name in top), *sub}
+
+
+HOWTO = ("read-health", "send-commands", "record-and-replay", "extend-decoders")
+
+
+@pytest.mark.parametrize("name", HOWTO)
+def test_the_python_of_the_how_to_pages_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All blocks of a page, one after the other; what they assert holds."""
+    from sated import _plugins
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(_plugins, "pages", [])
+    monkeypatch.setattr(_plugins, "attribute_rules", [])
+    found = blocks((ROOT / f"docs/howto/{name}.md").read_text(), "python")
+    assert found
+    names: dict[str, object] = {"__name__": name}
+    for number, block in enumerate(found):
+        exec(compile(block, f"{name}.md, block {number + 1}", "exec"), names)
+
+
+@pytest.mark.parametrize("name", HOWTO)
+def test_the_commands_of_the_how_to_pages_run(name: str, tmp_path: Path) -> None:
+    """With a recorded drive in the place of /dev/sda; writing to it replaces it by the same one with a later count."""
+    import sated
+    from sated._record import record
+    from test_record import Disk
+
+    class Later(Disk):
+        writes = "3dc600000000"
+
+    for file, disk in (("sda.json", Disk("ata")), ("later.json", Later("ata"))):
+        with sated.open(disk) as drive:
+            record(drive, tmp_path / file)
+    for block in blocks((ROOT / f"docs/howto/{name}.md").read_text(), "sh"):
+        script = block.replace("/dev/sda", "replay:sda.json")
+        script = script.replace("# write 20 GiB to the drive, by whatever means", "cp later.json sda.json")
+        script = f'set -e\nsated() {{ "{sys.executable}" -m sated "$@"; }}\n{script}'
+        ran = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        assert ran.returncode == 0, ran.stderr
+        if "--calibrate" in script:
+            assert "32 MiB (0.2 % off)" in ran.stdout

@@ -60,6 +60,9 @@ def vpd(page: int, body: bytes) -> bytes:
 class Disk(sated.Transport):
     """SCSI, or ATA behind SAT: its names stand in INQUIRY, VPD 80h 83h 89h, IDENTIFY and in two of its logs."""
 
+    writes = "bcc300000000"
+    """Attribute 241."""
+
     def __init__(self, protocol: str) -> None:
         self.protocol = protocol
 
@@ -98,7 +101,7 @@ class Disk(sated.Transport):
                 return identify()
             if cdb == ata.build_smart_read_data().cdb:
                 page = bytearray(512)
-                page[2:14] = bytes((241, 0x32, 0, 99, 99)) + bytes.fromhex("bcc300000000") + b"\0"
+                page[2:14] = bytes((241, 0x32, 0, 99, 99)) + bytes.fromhex(self.writes) + b"\0"
                 return sealed(page)
             if cdb == ata.build_read_log(0x30, page=1).cdb:  # IDENTIFY once more
                 return identify()
