@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import doctest
 import inspect
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -13,7 +17,10 @@ import pytest
 import sated
 from fixtures import named
 from sated import _commands, _decode, _drive, ata, errors, nvme, pages, scsi
+from sated._ffi import ffi
 from sated.errors import ParseError
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def functions(prefix: str) -> list[Any]:
@@ -110,6 +117,31 @@ def test_raw_commands_take_anything_that_holds_bytes() -> None:
         with pytest.raises(TypeError, match=r"cdw9: an NVMe command takes nsid, cdw2"):
             drive.nvme_admin(6, cdw9=1)  # type: ignore[call-arg]
     assert echo.sent[-2:] == [b"abcd", np.arange(128, dtype="<u4").tobytes()]
+
+
+def test_known_is_made_from_the_headers() -> None:
+    """csrc/protocol/known_*.h says of each member the place that cffi finds it at too."""
+    made = subprocess.run(
+        [sys.executable, str(ROOT / "csrc/protocol/known.py"), "--check"], capture_output=True, text=True, check=False
+    )
+    assert made.returncode == 0, made.stdout
+    sys.path.insert(0, str(ROOT / "csrc/protocol"))
+    try:
+        import known
+    finally:
+        sys.path.pop(0)
+    for name, members in known.structs("scsi.h").items():
+        assert members == [field for field, _ in ffi.typeof(f"struct sated_{name}").fields]
+
+
+def test_dataclass() -> None:
+    page = scsi.decode_luns(bytes.fromhex("00 00 00 08 00 00 00 00") + bytes(8))
+    assert dataclasses.asdict(page) == {"luns": (0,), "truncated": False}
+    assert page == scsi.decode_luns(bytes.fromhex("00 00 00 08 00 00 00 00") + bytes(8))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        page.truncated = True
+    assert "<th>luns</th>" in page._repr_html_()
+    assert type(page).__name__ == "ScsiLuns"
 
 
 def test_decoded_structs_show_themselves() -> None:
