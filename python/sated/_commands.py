@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, Unpack
 
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Reply:
     """What came of one command; also what the methods of a `Transport` return.
 
@@ -51,6 +51,21 @@ class Reply:
     result: int = 0
     duration_ns: int = 0
     registers: Any = None
+
+    def __repr__(self) -> str:
+        """What differs from nothing, bytes in hexadecimal and cut to 16.
+
+        >>> Reply(data=bytes(512), result=3)
+        Reply(data=<00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 ... 512 bytes>, result=3)
+        """
+        values = ((f.name, getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) != f.default)
+        return f"Reply({', '.join(f'{name}={_short(value)}' for name, value in values)})"
+
+
+def _short(value: Any) -> str:
+    if not isinstance(value, bytes):
+        return repr(value)
+    return f"<{value[:16].hex(' ')}{f' ... {len(value)} bytes' if len(value) > 16 else ''}>"
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -71,7 +71,7 @@ class Health:
     """What could not be asked."""
     doubts: tuple[str, ...]
     """What was told, and cannot be taken as it stands."""
-    raw: dict[str, bytes]
+    raw: dict[str, bytes] = field(repr=False)
     """The pages as they came, by name, such as "log-02h"."""
     vendor: tuple[pages.Decoded, ...]
     """What the maker adds, as far as `sated.pages` has tables of it."""

@@ -199,12 +199,19 @@ def listed(parts: Iterable[str]) -> str:
 
 
 def html_table(rows: Iterable[tuple[str, Any]]) -> str:
-    """Names and values as a notebook shows them; None is unknown.
+    """Names and values as a notebook shows them; None is unknown, several are separated by semicolons.
 
     >>> html_table([("model", "<X>"), ("serial", None)])
     '<table><tr><th>model</th><td>&lt;X&gt;</td></tr><tr><th>serial</th><td>–</td></tr></table>'
+    >>> html_table([("sensors", (30, 41))])
+    '<table><tr><th>sensors</th><td>30; 41</td></tr></table>'
     """
     from html import escape
 
-    cells = ((escape(name), UNKNOWN if value is None else escape(str(value))) for name, value in rows)
+    def told(value: Any) -> str:
+        if isinstance(value, tuple | list):
+            return "; ".join(told(each) for each in value)
+        return UNKNOWN if value is None else escape(value.hex(" ") if isinstance(value, bytes) else str(value))
+
+    cells = ((escape(name), told(value)) for name, value in rows)
     return f"<table>{''.join(f'<tr><th>{name}</th><td>{value}</td></tr>' for name, value in cells)}</table>"

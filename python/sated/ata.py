@@ -1,8 +1,9 @@
 """ATA as bytes: builders make commands, decoders turn what a drive answered into frozen dataclasses.
 
 Nothing here talks to a drive. `build_*` return a `Command`; `decode_*` take the answer's bytes (or, for results in
-registers, the sense data) and return a dataclass in which None is unknown, never 0. All raise `ParseError` for
-arguments that a command cannot carry and for answers that are none.
+registers, the sense data), in anything that holds bytes, such as a memoryview or a numpy array, and return a dataclass
+in which None is unknown, never 0. Layouts and names are those of ACS-4 and SAT-4. All raise `ParseError` for arguments
+that a command cannot carry and for answers that are none.
 
 >>> build_identify_device().cdb.hex(" ")
 '85 08 0e 00 00 00 01 00 00 00 00 00 00 40 ec 00'

@@ -1,7 +1,11 @@
 """NVMe commands as bytes (`build_...`), and what drives answer (`decode_...`: bytes to a dataclass, also for files).
 
-A member that the drive did not report, or that the answer was too short for, is None. Temperatures are in kelvin, as
-the standard has them (`celsius` turns them), 128-bit counters are plain integers, bit fields go with the flags below.
+Layouts and names are those of the NVM Express Base Specification 2.0c, the NVM Command Set Specification 1.0c and the
+OCP Datacenter NVMe SSD Specification 2.0. A member that the drive did not report, or that the answer was too short for,
+is None. Temperatures are in kelvin, as the standard has them (`celsius` turns them), 128-bit counters are plain
+integers, bit fields go with the flags below. Answers may be in anything that holds bytes, such as a memoryview or a
+numpy array. All raise ParseError for arguments that a command cannot carry, and for answers that are too short to be
+any.
 
 >>> command = build_sanitize("overwrite", passes=16)
 >>> hex(command.cdw10), command.admin

@@ -1,7 +1,9 @@
 """SCSI commands as bytes (`build_...`), and what drives answer (`decode_...`: bytes to a dataclass, also for files).
 
 A member that the drive did not report, or that the answer was too short for, is None. Names are the standards' (SPC-5,
-SBC-4, SAT-4); bytes that stand behind the length that an answer states are not read.
+SBC-4, SAT-4); bytes that stand behind the length that an answer states are not read. Answers may be in anything that
+holds bytes, such as a memoryview or a numpy array. All raise ParseError for arguments that a command cannot carry, and
+for answers that are too short to be any, or are another page.
 
 >>> build_inquiry(page=0xB0).cdb.hex(" ")
 '12 01 b0 00 fc 00'

@@ -606,3 +606,9 @@ def test_list_is_one_below_the_other_where_the_table_does_not_fit(
 def test_nothing_written_is_told_once(sated_cli: Any) -> None:
     """What is below a thousand bytes is exact as it is."""
     assert re.search(r"^host bytes written +0 bytes$", sated_cli("health", "sim:generic").out, re.MULTILINE)
+
+
+def test_what_nobody_told_is_null_in_json(sated_cli: Any) -> None:
+    identity = json.loads(sated_cli("info", "sim:generic", "--json").out)["identity"]
+    assert identity["hba"] is None and identity["driver"] is None and identity["model"]
+    assert "" not in identity.values()

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from .. import _text
-from ._common import DRIVE, Json, command, emit, epilog, pairs
+from ._common import DRIVE, Json, command, emit, epilog, known, pairs
 
 Uri = Annotated[str, typer.Argument(metavar="URI", help="PATH, serial:TEXT, replay:FILE or sim:NAME[,key=value]...")]
 
@@ -28,7 +28,7 @@ def info(uri: Uri, json: Json = False) -> None:
             "guard": {"safe": guard.safe, "reasons": [*guard.reasons], "scope": guard.scope},
         }
     if json:
-        emit(told)
+        emit({**told, "identity": known(identity)})
         return
     print(pairs(_lines(told), 18))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from .. import _text
-from ._common import DRIVE, Json, command, emit, epilog, pairs, table, width
+from ._common import DRIVE, Json, command, emit, epilog, known, pairs, table, width
 
 if TYPE_CHECKING:
     from sated import Identity
@@ -22,7 +22,7 @@ def list_drives(json: Json = False) -> None:
 
     rows = [_row(identity) for identity in sated.list()]
     if json:
-        emit(rows)
+        emit([known(row) for row in rows])
         return
     if not rows:
         print("no drives here; simulated ones always are: sated info sim:x210")
