@@ -612,3 +612,11 @@ def test_what_nobody_told_is_null_in_json(sated_cli: Any) -> None:
     identity = json.loads(sated_cli("info", "sim:generic", "--json").out)["identity"]
     assert identity["hba"] is None and identity["driver"] is None and identity["model"]
     assert "" not in identity.values()
+    path = Path("empty.json")
+    inquiry = bytes.fromhex("000006025b000002") + b"ACME    " + b"Disk".ljust(16) + b"0001"
+    exchange = {"command": "scsi", "cdb": sated.scsi.build_inquiry(alloc=96).cdb.hex(" "), "data": inquiry.hex()}
+    path.write_text(json.dumps({"sated_replay": 1, "protocol": "scsi", "exchanges": [exchange]}))
+    told = sated_cli("info", f"replay:{path}").out
+    assert re.search(r"^capacity +–$", told, re.MULTILINE) and re.search(r"^blocks +–$", told, re.MULTILINE)
+    identity = json.loads(sated_cli("info", f"replay:{path}", "--json").out)["identity"]
+    assert identity["capacity_bytes"] is identity["logical_block_bytes"] is None

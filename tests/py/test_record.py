@@ -154,7 +154,7 @@ class Controller(sated.Transport):
             return bytes(4) + b"\x0f".ljust(28, b"\0") * 20
         if lid == 0x09 and command.cdw11 >> 16 == 1:
             page = bytearray(512)
-            page[160] = 3  # 10^9 bytes of media written
+            page[80] = 3  # 10^9 bytes of media written (NVMe Base 2.0, figure 217)
             return bytes(page)
         if lid == 0xC0:
             return bytes(496) + bytes(16) if command.data_len == 512 else None
@@ -216,6 +216,7 @@ def test_a_replay_is_as_healthy_as_the_drive(protocol: str, tmp_path: Path) -> N
         was, identity = drive.health(), drive.identity
         done = record(drive, path)
     assert not done.stopped and done.answered < done.asked
+    assert was.media_bytes_written == (3 * 10**9 if protocol == "nvme" else None)
     with sated.open(f"replay:{path}") as drive:
         told, replayed = drive.health(), drive.identity
     for field in dataclasses.fields(was):

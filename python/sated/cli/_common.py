@@ -72,8 +72,9 @@ def emit(value: Any) -> None:
 
 
 def known(of: dict[str, Any]) -> dict[str, Any]:
-    """The same with null for texts that nobody told."""
-    return {name: None if value == "" else value for name, value in of.items()}
+    """An identity with None for what nobody told: texts, and sizes of 0."""
+    sizes = ("capacity_bytes", "native_capacity_bytes", "logical_block_bytes", "physical_block_bytes")
+    return {name: None if value == "" or (name in sizes and not value) else value for name, value in of.items()}
 
 
 def _plain(value: Any) -> Any:

@@ -19,7 +19,7 @@ def info(uri: Uri, json: Json = False) -> None:
 
     with sated.open(uri) as drive:
         provisioning = drive.provisioning()
-        identity = {**asdict(drive.identity), "simulated": drive.identity.simulated}
+        identity = known({**asdict(drive.identity), "simulated": drive.identity.simulated})
         guard = drive.guard()
         told: dict[str, Any] = {
             "uri": uri,
@@ -28,7 +28,7 @@ def info(uri: Uri, json: Json = False) -> None:
             "guard": {"safe": guard.safe, "reasons": [*guard.reasons], "scope": guard.scope},
         }
     if json:
-        emit({**told, "identity": known(identity)})
+        emit(told)
         return
     print(pairs(_lines(told), 18))
 
@@ -36,7 +36,7 @@ def info(uri: Uri, json: Json = False) -> None:
 def _lines(told: dict[str, Any]) -> list[tuple[str, str]]:
     identity, provisioning, guard = told["identity"], told["provisioning"], told["guard"]
     vendor, model = identity["vendor"], identity["model"]
-    whose = model if model.startswith(vendor) else f"{vendor} {model}"
+    whose = model if not vendor or (model or "").startswith(vendor) else f"{vendor} {model or ''}".strip()
     lines = [
         ("drive", whose or _text.UNKNOWN),
         ("serial", identity["serial"] or _text.UNKNOWN),
@@ -46,16 +46,15 @@ def _lines(told: dict[str, Any]) -> list[tuple[str, str]]:
         *_attached(identity),
         ("capacity", _text.exact(identity["capacity_bytes"])),
     ]
-    if identity["native_capacity_bytes"] != identity["capacity_bytes"]:
+    if identity["native_capacity_bytes"] not in (identity["capacity_bytes"], None):
         lines.append(("native capacity", _text.exact(identity["native_capacity_bytes"])))
         lines.append(("accessible", provisioning["label"]))
     if identity["raw_bytes"]:
         lines.append(("flash", f"{_text.exact(identity['raw_bytes'])} ({identity['raw_source']})"))
         of_user, of_raw = _text.percent(provisioning["op_of_user"]), _text.percent(provisioning["op_of_raw"])
         lines.append(("over-provisioning", f"{of_user} of the user's, {of_raw} of the flash"))
-    lines.append(
-        ("blocks", f"{identity['logical_block_bytes']} B logical, {identity['physical_block_bytes']} B physical")
-    )
+    sizes = {name: identity[f"{name}_block_bytes"] for name in ("logical", "physical")}
+    lines.append(("blocks", ", ".join(f"{size} B {name}" for name, size in sizes.items() if size) or _text.UNKNOWN))
     if identity["scale"] > 1:
         lines.append(("scale", f"1/{identity['scale']} of the blocks; capacities above are what can be addressed"))
     if identity["token"] and not identity["simulated"]:

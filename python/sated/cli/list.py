@@ -20,9 +20,9 @@ def list_drives(json: Json = False) -> None:
     """
     import sated
 
-    rows = [_row(identity) for identity in sated.list()]
+    rows = [known(_row(identity)) for identity in sated.list()]
     if json:
-        emit([known(row) for row in rows])
+        emit(rows)
         return
     if not rows:
         print("no drives here; simulated ones always are: sated info sim:x210")
@@ -30,7 +30,7 @@ def list_drives(json: Json = False) -> None:
     head = ("drive", "model", "capacity", "attached by", "token", "may not be touched because")
     lines = [
         (
-            row["path"],
+            row["path"] or _text.UNKNOWN,
             row["model"] or _text.UNKNOWN,
             _text.capacity(row["capacity_bytes"]),
             " ".join(part for part in (row["transport"], row["link"]) if part) or _text.UNKNOWN,
