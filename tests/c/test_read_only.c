@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of read-only commands: what is in it, and above all what is not. */
+#include <sated/sated.h>
+
+#include <stdlib.h>
+
+#include "check.h"
+
+static bool reads(uint8_t opcode, uint32_t n, int byte, uint8_t value)
+{
+    struct sated_scsi_command c = {.cdb_len = n, .direction = 1, .data_len = 16};
+    c.cdb[0] = opcode;
+    c.cdb[byte] = byte ? value : c.cdb[byte];
+    return sated_scsi_check_read_only(&c) == 0;
+}
+
+static bool ata_reads(uint8_t command, uint8_t protocol, uint16_t features, uint16_t count, uint64_t lba)
+{
+    struct sated_ata_command c = {.command = command,
+                                  .protocol = protocol,
+                                  .ext = features > 0xff || count > 0xff || lba > 0xfffffff || command == 0xb4,
+                                  .features = features,
+                                  .count = count,
+                                  .lba = lba};
+    c.direction = protocol == SATED_ATA_PIO_OUT || protocol == SATED_ATA_UDMA_OUT ? SATED_ATA_OUT
+                  : protocol == SATED_ATA_NON_DATA                                ? SATED_ATA_NO_DATA
+                                                                                  : SATED_ATA_IN;
+    c.data_len = c.direction == SATED_ATA_NO_DATA ? 0 : 512;
+    c.count = c.data_len && !c.count ? 1 : c.count;
+    return sated_ata_check_read_only(&c) == 0;
+}
+
+static bool nvme_reads(bool admin, uint8_t opcode, uint32_t cdw10, uint32_t cdw11)
+{
+    struct sated_nvme_command c = {.opcode = opcode, .cdw10 = cdw10, .cdw11 = cdw11, .admin = admin};
+    return sated_nvme_check_read_only(&c) == 0;
+}
+
+static void test_table(void)
+{
+    CHECK(reads(0x12, 6, 0, 0) && reads(0x28, 10, 0, 0) && reads(0x5a, 10, 0, 0));
+    CHECK(!reads(0x2a, 10, 0, 0) && !reads(0x42, 10, 0, 0) && !reads(0x48, 10, 1, 2) && !reads(0x04, 6, 0, 0));
+    CHECK(!reads(0x1b, 6, 0, 0) && !reads(0x35, 10, 0, 0) && !reads(0x55, 10, 0, 0) && !reads(0xc0, 10, 0, 0));
+    CHECK(reads(0x4d, 10, 1, 0) && !reads(0x4d, 10, 1, 1)); /* SP saves the counters */
+    CHECK(reads(0x9e, 16, 1, 0x10) && reads(0x9e, 16, 1, 0x12) && !reads(0x9e, 16, 1, 0x11));
+    CHECK(reads(0xa3, 12, 1, 0x0c) && !reads(0xa4, 12, 1, 0x0a) && !reads(0xa3, 12, 1, 0x1f));
+    CHECK(reads(0x2f, 10, 1, 0) && !reads(0x2f, 10, 1, 2)); /* BYTCHK sends data */
+    CHECK(reads(0x3c, 10, 1, 3) && !reads(0x3c, 10, 1, 2) && !reads(0x3b, 10, 1, 5));
+    CHECK(reads(0xa2, 12, 1, 0) && !reads(0xa2, 12, 1, 1)); /* TCG */
+    struct sated_scsi_command c = {.cdb = {0x28}, .cdb_len = 10, .direction = 2, .data_len = 512};
+    CHECK_EQ(sated_scsi_check_read_only(&c), SATED_UNSAFE); /* a read does not send data */
+    c = (struct sated_scsi_command){.cdb = {0x7f, 0, 0, 0, 0, 0, 0, 0x18, 0, 9}, .cdb_len = 32};
+    CHECK_EQ(sated_scsi_check_read_only(&c), 0);
+    c.cdb[9] = 0x0b; /* WRITE(32) */
+    CHECK_EQ(sated_scsi_check_read_only(&c), SATED_UNSAFE);
+
+    CHECK(ata_reads(0xec, SATED_ATA_PIO_IN, 0, 0, 0) && ata_reads(0xc8, SATED_ATA_DMA, 0, 0, 0));
+    CHECK(!ata_reads(0xec, SATED_ATA_PIO_OUT, 0, 0, 0)); /* the protocol belongs to it */
+    CHECK(!ata_reads(0xca, SATED_ATA_DMA, 0, 0, 0) && !ata_reads(0x06, SATED_ATA_DMA, 1, 0, 0));
+    CHECK(!ata_reads(0xf5, SATED_ATA_NON_DATA, 0, 0, 0) && !ata_reads(0xef, SATED_ATA_NON_DATA, 2, 0, 0));
+    CHECK(ata_reads(0xb0, SATED_ATA_PIO_IN, 0xd0, 0, 0xc24f00) && !ata_reads(0xb0, SATED_ATA_PIO_IN, 0xd0, 0, 0));
+    CHECK(ata_reads(0xb0, SATED_ATA_NON_DATA, 0xda, 0, 0xc24f00));
+    CHECK(!ata_reads(0xb0, SATED_ATA_NON_DATA, 0xd9, 0, 0xc24f00) &&
+          !ata_reads(0xb0, SATED_ATA_NON_DATA, 0xd4, 0, 0xc24f00));
+    CHECK(ata_reads(0xb4, SATED_ATA_NON_DATA, 0, 0, 0) && !ata_reads(0xb4, SATED_ATA_NON_DATA, 0, 1, 0));
+    CHECK(!ata_reads(0xb4, SATED_ATA_NON_DATA, 0x11, 0, 0x43727970));
+    CHECK(ata_reads(0x2f, SATED_ATA_PIO_IN, 0, 0, 4) && !ata_reads(0x2f, SATED_ATA_PIO_IN, 1, 0, 0x11));
+    CHECK(!ata_reads(0x2f, SATED_ATA_PIO_IN, 0, 0, 0xe1));
+    CHECK(ata_reads(0xf8, SATED_ATA_NON_DATA, 0, 0, 0) && !ata_reads(0xf9, SATED_ATA_NON_DATA, 0, 0, 0));
+    CHECK(ata_reads(0x78, SATED_ATA_NON_DATA, 0, 0, 0) && !ata_reads(0x78, SATED_ATA_NON_DATA, 1, 0, 0));
+    CHECK(ata_reads(0xb1, SATED_ATA_PIO_IN, 0xc2, 0, 0) && !ata_reads(0xb1, SATED_ATA_NON_DATA, 0xc0, 0, 0));
+    /* A1h on a disk is ATA PASS-THROUGH(12), never read as another SCSI command; 1FF0h as (32). */
+    c = (struct sated_scsi_command){.cdb = {0xa1, 8, 0x0e, 0, 1, 0, 0, 0, 0, 0xec},
+                                    .cdb_len = 12,
+                                    .direction = 1,
+                                    .data_len = 512};
+    CHECK_EQ(sated_scsi_check_read_only(&c), 0);
+    c.cdb[9] = 0xf4;
+    CHECK_EQ(sated_scsi_check_read_only(&c), SATED_UNSAFE);
+    c = (struct sated_scsi_command){.cdb = {0x7f, 0, 0, 0, 0, 0, 0, 0x18, 0x1f, 0xf0, 8, 0x0e}, .cdb_len = 32};
+    c.cdb[25] = 0xec;
+    CHECK_EQ(sated_scsi_check_read_only(&c), 0);
+    c.cdb[25] = 0xb1;
+    CHECK_EQ(sated_scsi_check_read_only(&c), SATED_UNSAFE);
+
+    CHECK(nvme_reads(true, 0x06, 1, 0) && nvme_reads(true, 0x02, 0x7f0002, 0) && nvme_reads(true, 0x0a, 0x106, 0));
+    CHECK(nvme_reads(true, 0x02, 0x81, 0) && nvme_reads(true, 0x02, 0xc0, 0));
+    CHECK(!nvme_reads(true, 0x02, 0x107, 0)); /* telemetry: takes a snapshot */
+    CHECK(!nvme_reads(true, 0x02, 0x04, 0) && nvme_reads(true, 0x02, 0x8004, 0));
+    CHECK(!nvme_reads(true, 0x09, 6, 0) && !nvme_reads(true, 0x80, 0, 0) && !nvme_reads(true, 0x84, 2, 0));
+    CHECK(!nvme_reads(true, 0x0d, 0, 0) && !nvme_reads(true, 0x14, 1, 0) && !nvme_reads(true, 0xc1, 0, 0));
+    CHECK(nvme_reads(true, 0x82, 0, 0) && !nvme_reads(true, 0x82, 0x01000000, 0));
+    CHECK(nvme_reads(false, 0x02, 0, 0) && !nvme_reads(false, 0x01, 0, 0) && !nvme_reads(false, 0x09, 0, 0));
+    CHECK(!nvme_reads(false, 0x08, 0, 0) && !nvme_reads(false, 0x00, 0, 0) && !nvme_reads(false, 0x06, 1, 0));
+    struct sated_nvme_command fused = {.opcode = 2, .flags = 1};
+    CHECK_EQ(sated_nvme_check_read_only(&fused), SATED_UNSAFE);
+
+    int n = sated_read_only_list(NULL, 0);
+    struct sated_read_only *rows = calloc((size_t)n, sizeof *rows);
+    CHECK(n > 60);
+    CHECK_EQ(sated_read_only_list(rows, (size_t)n), n);
+    for (int i = 0; i < n; i++)
+        CHECK(rows[i].name[0] && rows[i].set <= SATED_COMMANDS_NVME_IO && (i == 0 || rows[i - 1].set <= rows[i].set));
+    free(rows);
+}
+
+int main(void)
+{
+    test_table();
+    return check_done();
+}
