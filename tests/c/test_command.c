@@ -89,6 +89,11 @@ static void test_status_order(void)
     } cases[] = {
         {0, 0, 0, 0x00, NULL, 0, 0, NULL},
         {0, 0, 8, 0x00, NULL, 0, 0, NULL},
+        {0, 0, 0x18, 0x00, NULL, 0, 0, NULL}, /* a suggestion of old kernels above DRIVER_SENSE */
+        {0, 0, 0x16, 0x00, NULL, 0, SATED_STALLED, "driver status 16h"},
+        {0, 0, 8, 0x00, illegal, 18, SATED_SENSE, "5/24/00"}, /* a failure is none with GOOD either */
+        {0, 0, 8, 0x00, recovered, 18, 0, NULL},
+        {0, 0, 8, 0x00, junk, 3, 0, NULL},
         {0, 0, 0, 0x04, NULL, 0, 0, NULL},
         {0, 0, 8, 0x02, illegal, 18, SATED_SENSE, "5/24/00"},
         {0, 0, 0, 0x02, illegal, 18, SATED_SENSE, "5/24/00"},
@@ -185,6 +190,20 @@ static void test_ata(void)
     CHECK_EQ(check_power_mode(d, &registers), SATED_UNSUPPORTED);
     CHECK_TEXT(detail.text, "without the drive's registers");
     CHECK_EQ(registers.source, SATED_ATA_REGISTERS_NONE);
+
+    /* What a bridge made up: BSY, by which nothing else counts, and registers of zeros, by which the drive would be in
+     * standby (COUNT 00h). */
+    static const uint8_t made_up[] = {0x80, 0x00, 0xd0};
+    for (size_t i = 0; i < sizeof made_up; i++) {
+        quiet();
+        kernel.status = 2;
+        memcpy(kernel.sense, active, kernel.sense_len = sizeof active);
+        kernel.sense[13] = 0;
+        kernel.sense[21] = made_up[i];
+        CHECK_EQ(check_power_mode(d, &registers), SATED_UNSUPPORTED);
+        CHECK_EQ(registers.source, SATED_ATA_REGISTERS_NONE);
+    }
+    quiet();
 
     /* Data is an answer by itself (SAT-4 12.2.5: no registers without CK_COND). */
     struct sated_ata_command c;
