@@ -48,13 +48,13 @@ struct row {
     { \
         place, mask, low, high \
     }
-#define RAE 0x8000 /* in CDW10: Retain Asynchronous Event */
-/* Get Log Page, with LSP 0. */
-#define LOGS(which, first, last, rae) \
+#define RAE IS(P_CDW10, 0x8000, 0x8000) /* Retain Asynchronous Event */
+/* Get Log Page, with LSP 0; what else must hold comes behind. */
+#define LOGS(which, first, last, ...) \
     { \
         SATED_COMMANDS_NVME_ADMIN, 0x02, "Get Log Page " which, \
         { \
-            FROM(P_CDW10, 0xff, first, last), IS(P_CDW10, 0x7f00, 0), IS(P_CDW10, rae, rae) \
+            FROM(P_CDW10, 0xff, first, last), IS(P_CDW10, 0x7f00, 0), ##__VA_ARGS__ \
         } \
     }
 #define SMART_KEY IS(P_LBA, 0xffff00, 0xc24f00) /* LBA MID 4Fh, HIGH C2h (ACS-4 7.48) */
@@ -136,17 +136,17 @@ static const struct row table[] = {
     /* LSP makes some logs take a snapshot or open a session. Without RAE a log's event is cleared, and with it what
      * only that log keeps: the list of changed namespaces, by which the kernel learns of them, the controller's own
      * telemetry, the oldest reservation notification. Those that keep nothing of that kind need none. */
-    LOGS("00h to 03h", 0x00, 0x03, 0),
+    LOGS("00h to 03h", 0x00, 0x03),
     LOGS("04h with RAE", 0x04, 0x04, RAE),
-    LOGS("05h to 07h", 0x05, 0x07, 0),
+    LOGS("05h to 07h", 0x05, 0x07),
     LOGS("08h with RAE", 0x08, 0x08, RAE),
-    LOGS("09h", 0x09, 0x09, 0),
+    LOGS("09h", 0x09, 0x09),
     LOGS("0Ah, 0Bh with RAE", 0x0a, 0x0b, RAE),
-    LOGS("0Ch, 0Dh", 0x0c, 0x0d, 0),
+    LOGS("0Ch, 0Dh", 0x0c, 0x0d),
     LOGS("0Eh to 80h with RAE", 0x0e, 0x80, RAE),
-    LOGS("81h", 0x81, 0x81, 0),
+    LOGS("81h", 0x81, 0x81),
     LOGS("82h to BFh with RAE", 0x82, 0xbf, RAE),
-    LOGS("C0h to FFh, vendor specific", 0xc0, 0xff, 0),
+    LOGS("C0h to FFh, vendor specific", 0xc0, 0xff),
     {SATED_COMMANDS_NVME_ADMIN, 0x06, "Identify", {FROM(P_CDW10, 0xff, 0x00, 0x1f)}},
     {SATED_COMMANDS_NVME_ADMIN, 0x0a, "Get Features", {FROM(P_CDW10, 0x700, 0x000, 0x300)}},
     {SATED_COMMANDS_NVME_ADMIN, 0x1a, "Directive Receive, Return Parameters", {IS(P_CDW11, 0xff, 0x01)}},
