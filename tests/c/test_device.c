@@ -29,6 +29,10 @@ static void test_nodes(void)
     quiet();
     CHECK_EQ(inquiry(d), 0);
     CHECK(is_device(kernel.fd, "sg0"));
+    CHECK_EQ(handle_check_same(d), 0);
+    machine[0].minor = 16; /* another disk took the name */
+    CHECK_EQ(handle_check_same(d), SATED_UNSAFE);
+    machine[0].minor = 0;
     CHECK_EQ(d->kind, HANDLE_BLOCK);
     CHECK_EQ(d->identity.capacity_bytes, 1000000u * 512);
     sated_drive_close(d);
@@ -57,6 +61,14 @@ static void test_nodes(void)
     int fd;
     CHECK_EQ(handle_lend(d, false, &direct, &alignment, &fd), SATED_UNSUPPORTED);
     sated_drive_close(d);
+
+    /* sg(4): without O_NONBLOCK an open waits while another has the node for itself; with it, that is said. */
+    machine[5].open_error = EBUSY;
+    CHECK_EQ(sated_drive_open(&d, in("m/dev/sg1"), NULL), -EBUSY);
+    sated_detail_get(&detail);
+    CHECK_TEXT(detail.text, "another program");
+    CHECK(devices_flags & O_NONBLOCK);
+    machine[5].open_error = 0;
 
     d = opened("sg1"); /* no disk at all */
     CHECK_EQ(d->kind, HANDLE_COMMANDS);
