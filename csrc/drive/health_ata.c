@@ -128,8 +128,9 @@ static void judge(struct health *h, const struct sated_ata_smart *smart)
             uint32_t limit = limits.thresholds[k].id == s->id ? limits.thresholds[k].threshold : 0;
             if (s->flags & 1 && s->value >= 1 && s->value <= 253 && limit <= 253 && s->value <= limit) {
                 TELL(h, critical_warnings, SATED_HEALTH_FAILING);
-                health_doubt(h, "attribute %u: %u is at or below its threshold of %u, by which the drive fails; its own "
-                                "verdict could not be had",
+                health_doubt(h,
+                             "attribute %u: %u is at or below its threshold of %u, by which the drive fails; its own "
+                             "verdict could not be had",
                              (unsigned)s->id, (unsigned)s->value, (unsigned)limit);
             }
         }

@@ -182,8 +182,8 @@ static void take_hours(struct health *h, const struct sated_nvme_self_test_resul
     if (!IS_KNOWN(nvme_self_test_result, r, poh))
         return;
     if (TOLD(h, power_on_hours) && r->poh > h->out->power_on_hours)
-        health_doubt(h, "self-test: ended after %" PRIu64 " hours of power, of which the drive has had %" PRIu64, r->poh,
-                     h->out->power_on_hours);
+        health_doubt(h, "self-test: ended after %" PRIu64 " hours of power, of which the drive has had %" PRIu64,
+                     r->poh, h->out->power_on_hours);
     else
         TELL(h, self_test_hours, r->poh);
 }

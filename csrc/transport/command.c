@@ -269,10 +269,11 @@ int sated_ata_raw(struct sated_drive *d, const struct sated_ata_command *c, void
     memset(reply, 0, sizeof *reply);
     uint32_t cdb_len = learn_cdb_len(d, c);
     if (!cdb_len)
-        return error_set(SATED_UNSUPPORTED, SATED_LAYER_DRIVE,
-                         "%s: ATA command %02Xh has 48-bit fields, and the bridge or adapter in front of the drive takes "
-                         "ATA PASS-THROUGH(12) only, which has room for 28; attach the drive to a SATA port",
-                         d->path, c->command);
+        return error_set(
+            SATED_UNSUPPORTED, SATED_LAYER_DRIVE,
+            "%s: ATA command %02Xh has 48-bit fields, and the bridge or adapter in front of the drive takes "
+            "ATA PASS-THROUGH(12) only, which has room for 28; attach the drive to a SATA port",
+            d->path, c->command);
     int rc = ata_send(d, c, cdb_len, data, registers, reply);
     bool shorter = cdb_len == 16 && !c->ext && d->ata_way & LEARNT_REFUSES_16 && !(d->ata_way & LEARNT_TAKES_16);
     return rc == SATED_SENSE && shorter ? ata_send_shorter(d, c, data, registers, reply) : rc;

@@ -213,8 +213,8 @@ void learn_way(struct sated_drive *d, const struct command *c, int rc, const str
 
 uint32_t learn_cdb_len(const struct sated_drive *d, const struct sated_ata_command *c)
 {
-    bool only_12 = (d->ata_way & (LEARNT_TAKES_16 | LEARNT_REFUSES_16 | LEARNT_TAKES_12)) ==
-                   (LEARNT_REFUSES_16 | LEARNT_TAKES_12);
+    bool only_12 =
+        (d->ata_way & (LEARNT_TAKES_16 | LEARNT_REFUSES_16 | LEARNT_TAKES_12)) == (LEARNT_REFUSES_16 | LEARNT_TAKES_12);
     /* Only the longest CDB has room for ICC and AUXILIARY, and only Linux adapters of 32 bytes take it. */
     if (c->icc || c->auxiliary)
         return 32;

@@ -42,7 +42,7 @@ static void make_pages(void)
 {
     uint8_t page[512] = {0};
     for (int i = 0; i < 40; i++)
-        page[54 + (i ^ 1)] = (uint8_t)"Model B                                 "[i];
+        page[54 + (i ^ 1)] = (uint8_t) "Model B                                 "[i];
     bytes_put_le16(page + 98, 0x0200);
     bytes_put_le32(page + 120, 1000);
     bytes_put_le16(page + 164, 0x0001);
@@ -64,8 +64,9 @@ static void make_pages(void)
 static struct sated_drive *behind(const char *protocol, const char *exchanges)
 {
     char *text = calloc(1, 20000), *to = text;
-    to += sprintf(to, "{\"sated_replay\": 1, \"protocol\": \"%s\", \"identity\": {\"transport\": \"usb\"}, "
-                      "\"exchanges\": [\n",
+    to += sprintf(to,
+                  "{\"sated_replay\": 1, \"protocol\": \"%s\", \"identity\": {\"transport\": \"usb\"}, "
+                  "\"exchanges\": [\n",
                   protocol);
     for (const char *p = exchanges; *p; p++)
         if (*p == '%')
@@ -99,9 +100,9 @@ static void test_only_12(void)
 {
     struct sated_ata_registers registers;
     struct sated_ata_command c;
-    struct sated_drive *d = behind(
-        "ata", EXCHANGE(IDENTIFY_16, REFUSAL("20")) EXCHANGE(IDENTIFY_12, "\"data\": \"%I\"")
-                   EXCHANGE(POWER_12, REGISTERS("00 00 00 00 00 00", "50")) EXCHANGE(SECURITY_16, REFUSAL("20")));
+    struct sated_drive *d = behind("ata", EXCHANGE(IDENTIFY_16, REFUSAL("20")) EXCHANGE(IDENTIFY_12, "\"data\": \"%I\"")
+                                              EXCHANGE(POWER_12, REGISTERS("00 00 00 00 00 00", "50"))
+                                                  EXCHANGE(SECURITY_16, REFUSAL("20")));
     CHECK_EQ(d->ata_way, 0);
     CHECK_EQ(ask(d, sated_ata_build_identify_device, &registers), 0);
     CHECK_EQ(reply.data_len, 512u);
@@ -127,9 +128,8 @@ static void test_only_12(void)
 static void test_neither(void)
 {
     struct sated_ata_registers registers;
-    struct sated_drive *d =
-        behind("ata", EXCHANGE(IDENTIFY_16, REFUSAL("20")) EXCHANGE(IDENTIFY_12, REFUSAL("24"))
-                          EXCHANGE("12 00 00 00 60 00", "\"data\": \"00 00 06 02 1f 00 00 02\""));
+    struct sated_drive *d = behind("ata", EXCHANGE(IDENTIFY_16, REFUSAL("20")) EXCHANGE(IDENTIFY_12, REFUSAL("24"))
+                                              EXCHANGE("12 00 00 00 60 00", "\"data\": \"00 00 06 02 1f 00 00 02\""));
     CHECK_EQ(ask(d, sated_ata_build_identify_device, &registers), SATED_SENSE);
     CHECK_EQ(detail.asc, 0x20);
     CHECK_EQ(reply.sense[12], 0x20);
@@ -145,8 +145,9 @@ static void test_stays_with_16(void)
     struct sated_ata_registers registers;
     struct sated_ata_command c;
     struct sated_drive *d =
-        behind("ata", EXCHANGE(IDENTIFY_16, "\"status\": 2, \"sense\": \"72 05 20 00 00 00 00 0e 09 0c 00 04 00 00 00 00 "
-                                            "00 00 00 00 00 51\"") EXCHANGE(SECURITY_16, REFUSAL("24")));
+        behind("ata",
+               EXCHANGE(IDENTIFY_16, "\"status\": 2, \"sense\": \"72 05 20 00 00 00 00 0e 09 0c 00 04 00 00 00 00 "
+                                     "00 00 00 00 00 51\"") EXCHANGE(SECURITY_16, REFUSAL("24")));
     CHECK_EQ(ask(d, sated_ata_build_identify_device, &registers), SATED_ATA);
     CHECK_EQ(detail.ata_error, 4);
     sated_drive_close(d);
@@ -222,9 +223,9 @@ static void test_usb_health(void)
 
     /* 16 bytes, without registers. Attribute 5 is at its threshold of 10: it fails. Attribute 12 is below its own, 20,
      * which says nothing of failure. */
-    struct sated_drive *d = behind("scsi", EXCHANGE(IDENTIFY_16, "\"data\": \"%I\"") EXCHANGE(STATUS_16, GOOD)
-                                               EXCHANGE(DATA_16, "\"data\": \"%S\"")
-                                                   EXCHANGE(THRESHOLDS_16, "\"data\": \"%T\""));
+    struct sated_drive *d =
+        behind("scsi", EXCHANGE(IDENTIFY_16, "\"data\": \"%I\"") EXCHANGE(STATUS_16, GOOD)
+                           EXCHANGE(DATA_16, "\"data\": \"%S\"") EXCHANGE(THRESHOLDS_16, "\"data\": \"%T\""));
     CHECK_EQ(ask_health(d), 0);
     CHECK(KNOWN(critical_warnings));
     CHECK_EQ(health.critical_warnings, (uint32_t)SATED_HEALTH_FAILING);
@@ -234,9 +235,9 @@ static void test_usb_health(void)
     sated_drive_close(d);
 
     /* Nor thresholds: nothing is known, and that is said. */
-    d = behind("scsi", EXCHANGE(IDENTIFY_16, "\"data\": \"%I\"") EXCHANGE(STATUS_16, GOOD)
-                           EXCHANGE(DATA_16, "\"data\": \"%S\"") EXCHANGE(THRESHOLDS_16, REFUSAL("24"))
-                               EXCHANGE(THRESHOLDS_12, REFUSAL("24")));
+    d = behind("scsi",
+               EXCHANGE(IDENTIFY_16, "\"data\": \"%I\"") EXCHANGE(STATUS_16, GOOD) EXCHANGE(DATA_16, "\"data\": \"%S\"")
+                   EXCHANGE(THRESHOLDS_16, REFUSAL("24")) EXCHANGE(THRESHOLDS_12, REFUSAL("24")));
     CHECK_EQ(ask_health(d), 0);
     CHECK(!KNOWN(critical_warnings));
     CHECK_TEXT(health.warnings, "without the drive's registers");

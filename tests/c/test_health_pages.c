@@ -261,7 +261,7 @@ static void add_identify(void)
 {
     uint8_t page[512] = {0};
     for (int i = 0; i < 40; i++)
-        page[54 + (i ^ 1)] = (uint8_t)"Model C                                 "[i];
+        page[54 + (i ^ 1)] = (uint8_t) "Model C                                 "[i];
     bytes_put_le16(page + 98, 0x0200);
     bytes_put_le32(page + 120, 1000);
     bytes_put_le16(page + 164, 0x0001);

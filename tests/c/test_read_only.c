@@ -47,7 +47,7 @@ static void test_table(void)
     CHECK(reads(0x2f, 10, 1, 0) && !reads(0x2f, 10, 1, 2)); /* BYTCHK sends data */
     CHECK(reads(0x3c, 10, 1, 3) && !reads(0x3c, 10, 1, 2) && !reads(0x3b, 10, 1, 5));
     CHECK(reads(0xa2, 12, 1, 0) && !reads(0xa2, 12, 1, 1)); /* TCG */
-    CHECK(!reads(0x1d, 6, 1, 4) && !reads(0x1d, 6, 1, 0)); /* SEND DIAGNOSTIC: self-tests */
+    CHECK(!reads(0x1d, 6, 1, 4) && !reads(0x1d, 6, 1, 0));  /* SEND DIAGNOSTIC: self-tests */
     CHECK(reads(0x1c, 6, 1, 1) && !reads(0x1c, 6, 1, 0));
     CHECK(!reads(0x3c, 10, 1, 0x1c)); /* READ BUFFER of the error history locks it */
     CHECK(reads(0xaf, 12, 1, 0) && !reads(0xaf, 12, 1, 2) && !reads(0xaf, 12, 1, 6));
