@@ -158,6 +158,8 @@ static int send(struct sated_drive *d, struct command *c, void *data, struct sat
     reply->duration_ns = handle_now_ns(d) - start;
     if (!rc)
         check_residual(c, reply);
+    else
+        reply->data_len = 0; /* whatever a transport of the caller's left there */
     record_add(d, c, rc, reply);
     if (c->direction == SATED_DATA_IN) {
         memset(data, 0, c->data_len);

@@ -205,10 +205,8 @@ void learn_way(struct sated_drive *d, const struct command *c, int rc, const str
     d->ata_way |= sixteen ? LEARNT_TAKES_16 : LEARNT_TAKES_12;
     if (learn_cdb_len(d, &(struct sated_ata_command){.command = 0}) == 12)
         add_note(&d->identity, "takes 28-bit ATA commands only: what is in the way has no ATA PASS-THROUGH(16)");
-    if (c->ata->ck_cond && mute) {
-        d->ata_way |= LEARNT_NO_REGISTERS;
+    if (c->ata->ck_cond && mute)
         add_note(&d->identity, "what is in the way hands no ATA registers back, so SMART's verdict cannot be had");
-    }
 }
 
 uint32_t learn_cdb_len(const struct sated_drive *d, const struct sated_ata_command *c)

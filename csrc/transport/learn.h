@@ -13,7 +13,6 @@ void learn(struct sated_identity *id, const struct command *c, const void *data,
 #define LEARNT_TAKES_16 1
 #define LEARNT_REFUSES_16 2
 #define LEARNT_TAKES_12 4
-#define LEARNT_NO_REGISTERS 8 /* CK_COND was asked for, and no registers came */
 
 /* Takes from the answer to an ATA command what it says of the way there. @param rc what the command ended with, its
  * detail being the thread's; @param registers that came. */

@@ -299,6 +299,16 @@ static void test_timeouts(void)
     CHECK_EQ(kernel.cdb[2], 0x82); /* RCTD, one command with its service action */
     CHECK_EQ(kernel.cdb[3], 0x48);
     CHECK_EQ(kernel.cdb[5], 0x02);
+    /* PERSISTENT RESERVE OUT and REPORT ZONES have service actions too; READ(10) has a byte 1, and none. */
+    static const struct {
+        uint8_t opcode, action, cdb_len, options;
+    } asked[] = {{0x5f, 3, 10, 0x82}, {0x95, 0, 16, 0x82}, {0xab, 1, 12, 0x82}, {0x28, 0, 10, 0x81}};
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        struct sated_scsi_command of = {.cdb = {asked[i].opcode, asked[i].action}, .cdb_len = asked[i].cdb_len};
+        CHECK_EQ(sated_scsi_timeout_get(d, &of, &ms), 0);
+        CHECK_EQ(kernel.cdb[2], asked[i].options);
+        CHECK_EQ(kernel.cdb[5], asked[i].action);
+    }
     kernel.data = nominal;
     CHECK_EQ(sated_scsi_timeout_get(d, &c, &ms), 0);
     CHECK_EQ(ms, 900u * 1000); /* ten minutes more than 300 s is more than twice as much */

@@ -46,6 +46,10 @@ static int carry(void *user, const struct sated_scsi_command *c, void *to, struc
         return sated_detail_set(-ENOLINK, SATED_LAYER_DRIVE, "the line is down");
     if (m->fail == 2)
         return SATED_STATE;
+    if (m->fail == 3) {
+        r->data_len = UINT32_MAX;
+        return SATED_STATE;
+    }
     if (c->cdb[0] == 0x85 && c->cdb[14] == 0xec) {
         make_identify(to);
     } else if (c->cdb[0] == 0x12 && c->cdb[1] == 1 && c->cdb[2] == 0x80) {
@@ -112,6 +116,11 @@ static void test_transport(void)
     m.fail = 2;
     CHECK_EQ(scsi(d, "\0\0\0\0\0\0", 6, 0), SATED_STATE);
     CHECK_TEXT(detail.text, "does not say why");
+    m.fail = 3; /* and claims to have moved more than was asked for */
+    memset(data, 0xee, sizeof data);
+    CHECK_EQ(scsi(d, "\x12\0\0\0\x60\0", 6, 96), SATED_STATE);
+    CHECK_EQ(reply.data_len, 0u);
+    CHECK(data[0] == 0 && data[95] == 0 && data[96] == 0xee);
     m.fail = 0;
 
     /* A transport is a real drive unless it is said to be none. */
