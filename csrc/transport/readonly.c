@@ -212,6 +212,16 @@ static bool sends_nothing(const struct sated_ata_command *a)
     }
 }
 
+/* Under a protocol that is not its own a command that only reads leaves the link hanging until the kernel resets it,
+ * and what others have queued with it. */
+static bool has_its_protocol(const struct sated_ata_command *a)
+{
+    static const uint8_t without_data[] = {0x27, 0x40, 0x42, 0x78, 0xb4, 0xe5, 0xf8};
+    bool none = memchr(without_data, a->command, sizeof without_data) ||
+                (a->command == 0xb0 && (a->features & 0xff) == 0xda); /* SMART RETURN STATUS */
+    return none == (a->protocol == SATED_ATA_NON_DATA) && none == (a->direction == SATED_DATA_NONE);
+}
+
 bool command_unwrap_ata(const struct sated_scsi_command *c, struct sated_ata_command *out)
 {
     const uint8_t *b = c->cdb, *flags;
@@ -283,7 +293,7 @@ bool command_reads_only(const struct command *c)
         return false;
     within.set = SATED_COMMANDS_ATA;
     within.ata = &unwrapped;
-    return sends_nothing(&unwrapped) && find(&within, unwrapped.command);
+    return sends_nothing(&unwrapped) && has_its_protocol(&unwrapped) && find(&within, unwrapped.command);
 }
 
 /* A rule in words: "byte 1 & 1Fh = 10h". */

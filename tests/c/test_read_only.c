@@ -91,11 +91,24 @@ static void test_table(void)
     CHECK(ata_reads(0x2f, SATED_ATA_PIO_IN, 0, 0, 0x24) && ata_reads(0x47, SATED_ATA_DMA, 0, 0, 0x30));
     for (unsigned features = 0; features < 256; features++) { /* SMART: data, thresholds, log, status */
         bool known = features == 0xd0 || features == 0xd1 || features == 0xd5;
-        CHECK_EQ(ata_reads(0xb0, SATED_ATA_PIO_IN, (uint16_t)features, 0, 0xc24f00), known || features == 0xda);
+        CHECK_EQ(ata_reads(0xb0, SATED_ATA_PIO_IN, (uint16_t)features, 0, 0xc24f00), known);
+        CHECK_EQ(ata_reads(0xb0, SATED_ATA_NON_DATA, (uint16_t)features, 0, 0xc24f00), features == 0xda);
     }
     CHECK(ata_reads(0xf8, SATED_ATA_NON_DATA, 0, 0, 0) && !ata_reads(0xf9, SATED_ATA_NON_DATA, 0, 0, 0));
     CHECK(ata_reads(0x78, SATED_ATA_NON_DATA, 0, 0, 0) && !ata_reads(0x78, SATED_ATA_NON_DATA, 1, 0, 0));
     CHECK(ata_reads(0xb1, SATED_ATA_PIO_IN, 0xc2, 0, 0) && !ata_reads(0xb1, SATED_ATA_NON_DATA, 0xc0, 0, 0));
+    /* ACS-5: each has one kind of protocol, and under another the link hangs. */
+    static const struct {
+        uint8_t command;
+        uint16_t features;
+        bool moves;
+    } own[] = {{0x20, 0, true},    {0x25, 0, true},  {0x60, 0, true},  {0xc8, 0, true},  {0xec, 0, true},
+               {0xb1, 0xc2, true}, {0x2f, 0, true},  {0x27, 0, false}, {0x40, 0, false}, {0x42, 0, false},
+               {0x78, 0, false},   {0xb4, 0, false}, {0xe5, 0, false}, {0xf8, 0, false}};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        CHECK_EQ(ata_reads(own[i].command, SATED_ATA_PIO_IN, own[i].features, 0, 0), own[i].moves);
+        CHECK_EQ(ata_reads(own[i].command, SATED_ATA_NON_DATA, own[i].features, 0, 0), !own[i].moves);
+    }
     /* A1h on a disk is ATA PASS-THROUGH(12), never read as another SCSI command; 1FF0h as (32). */
     c = (struct sated_scsi_command){.cdb = {0xa1, 8, 0x0e, 0, 1, 0, 0, 0, 0, 0xec},
                                     .cdb_len = 12,
