@@ -310,7 +310,8 @@ consent; all others go to replayed drives and simulated transports only. `sated.
 
 A command is read-only if one row has its opcode and all fields of that row hold; an empty cell asks for nothing. `&`
 masks bits. A command that sends data to the drive never is. ATA PASS-THROUGH (85h, A1h, and 7Fh with 1FF0h) is taken as
-the ATA command within it, whose protocol must not send data either; of NVMe commands FLAGS (fused, SGL) must be 0.
+the ATA command within it, whose protocol must be its own and not send data either. CONTROL (NACA, and the vendor's
+bits) of a CDB must be 0, and so must FLAGS (fused, SGL) of an NVMe command.
 """
 
 

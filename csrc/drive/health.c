@@ -143,10 +143,27 @@ bool health_ask_nvme(struct health *h, const char *name, bool optional, const st
 
 bool health_bytes(struct health *h, const char *what, const uint64_t count[2], uint64_t unit, uint64_t *bytes)
 {
+    if (!count[0] && !count[1]) {
+        health_doubt(h, "%s: 0 is told, which stands for none or not reported", what);
+        return false;
+    }
     if (!count[1] && !__builtin_mul_overflow(count[0], unit, bytes))
         return true;
     health_doubt(h, "%s: has more than 2^64 bytes, which no drive can have written", what);
     return false;
+}
+
+bool health_self_test(struct health *h, uint32_t code, struct health_results of)
+{
+    if (code == 0)
+        TELL(h, self_test_result, SATED_HEALTH_TEST_PASSED);
+    else if (code < 16 && of.aborted >> code & 1)
+        TELL(h, self_test_result, SATED_HEALTH_TEST_ABORTED);
+    else if (code < 16 && of.failed >> code & 1)
+        TELL(h, self_test_result, SATED_HEALTH_TEST_FAILED);
+    else
+        health_doubt(h, "self-test: the last ended with result %Xh, which the standard reserves", (unsigned)code);
+    return TOLD(h, self_test_result);
 }
 
 /* What a simulated drive counts itself. A scaled one is told as the drive that it stands for. */

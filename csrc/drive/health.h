@@ -41,9 +41,17 @@ bool health_ask_nvme(struct health *h, const char *name, bool optional, const st
 /* Says why a page did not come, by the calling thread's detail. */
 void health_refused(struct health *h, const char *name);
 
-/* A counter times the bytes of one count. @param what for the sentence where that has more than 64 bits.
- * Return: whether it fits. */
+/* A counter times the bytes of one count. @param what for the sentence where that is 0, which stands for none or not
+ * reported, or has more than 64 bits. Return: whether it can be taken. */
 bool health_bytes(struct health *h, const char *what, const uint64_t count[2], uint64_t unit, uint64_t *bytes);
+
+/* Result codes of self-tests, as sets of bits; 0 is "passed", and what is in neither is reserved. */
+struct health_results {
+    uint16_t aborted, failed;
+};
+
+/* How the last self-test ended, by its code; says so where that has no meaning. Return: whether it has one. */
+bool health_self_test(struct health *h, uint32_t code, struct health_results of);
 
 void health_scsi(struct health *h);
 /* Return: whether an ATA drive answered at all. */

@@ -23,7 +23,7 @@ static bool take_identify(struct health *h, struct ata *a)
     struct sated_ata_identify *id = malloc(sizeof *id);
     bool came = id && sated_ata_build_identify_device(&c) == 0 &&
                 health_ask_ata(h, "identify", h->d->identity.protocol != SATED_PROTOCOL_ATA, &c, NULL) &&
-                sated_ata_decode_identify(h->page, h->n, id) == 0;
+                sated_ata_decode_identify(h->page, h->n, id) == 0 && IS_KNOWN(ata_identify, id, model);
     a->rotating = -1;
     a->block_bytes = 512;
     if (came) {
@@ -115,12 +115,38 @@ static void take_attribute(struct health *h, const struct ata *a, const struct s
     }
 }
 
-/* ACS-4, SMART READ DATA byte 363. */
-static uint32_t ended_as(uint32_t result)
+/* Where the registers with the drive's own verdict do not get through: an attribute of the kind that foresees failure
+ * has fallen to its threshold (ATA-3 8.48: 0 never fails). That none has is no verdict: then it stays unknown. */
+static void judge(struct health *h, const struct sated_ata_smart *smart)
 {
-    if (result == 0)
-        return SATED_HEALTH_TEST_PASSED;
-    return result <= 2 ? SATED_HEALTH_TEST_ABORTED : SATED_HEALTH_TEST_FAILED;
+    struct sated_ata_smart_thresholds limits;
+    if (sated_ata_decode_smart_thresholds(h->page, h->n, &limits) || limits.checksum == SATED_ATA_CHECKSUM_BAD)
+        return;
+    for (uint32_t i = 0; i < smart->n_attributes; i++)
+        for (uint32_t k = 0; k < limits.n_thresholds; k++) {
+            const struct sated_ata_smart_attribute *s = &smart->attributes[i];
+            uint32_t limit = limits.thresholds[k].id == s->id ? limits.thresholds[k].threshold : 0;
+            if (s->flags & 1 && s->value >= 1 && s->value <= 253 && limit <= 253 && s->value <= limit) {
+                TELL(h, critical_warnings, SATED_HEALTH_FAILING);
+                health_doubt(h,
+                             "attribute %u: %u is at or below its threshold of %u, by which the drive fails; its own "
+                             "verdict could not be had",
+                             (unsigned)s->id, (unsigned)s->value, (unsigned)limit);
+            }
+        }
+}
+
+static void take_progress(struct health *h, const struct sated_ata_smart *smart)
+{
+    bool running = smart->self_test_result == 15;
+    TELL(h, self_test_running, running);
+    if (!running || !IS_KNOWN(ata_smart, smart, self_test_remaining))
+        return;
+    if (smart->self_test_remaining <= 100)
+        TELL(h, self_test_percent, 100 - smart->self_test_remaining);
+    else
+        health_doubt(h, "self-test: %u %% is told as what remains of it, which is more than all",
+                     (unsigned)smart->self_test_remaining);
 }
 
 static void take_smart(struct health *h, const struct ata *a)
@@ -136,14 +162,11 @@ static void take_smart(struct health *h, const struct ata *a)
     }
     for (uint32_t i = 0; i < smart.n_attributes; i++)
         take_attribute(h, a, &smart.attributes[i]);
-    if (IS_KNOWN(ata_smart, &smart, self_test_result) && a->self_tests) {
-        bool running = smart.self_test_result == 15;
-        TELL(h, self_test_running, running);
-        if (running && IS_KNOWN(ata_smart, &smart, self_test_remaining))
-            TELL(h, self_test_percent, smart.self_test_remaining <= 100 ? 100 - smart.self_test_remaining : 0);
-    }
-    if (sated_ata_build_smart_read_thresholds(&c) == 0)
-        health_ask_ata(h, "smart-thresholds", true, &c, NULL);
+    if (IS_KNOWN(ata_smart, &smart, self_test_result) && a->self_tests)
+        take_progress(h, &smart);
+    if (sated_ata_build_smart_read_thresholds(&c) == 0 && health_ask_ata(h, "smart-thresholds", true, &c, NULL) &&
+        !TOLD(h, critical_warnings))
+        judge(h, &smart);
 }
 
 static void take_self_tests(struct health *h)
@@ -153,16 +176,32 @@ static void take_self_tests(struct health *h)
     if (sated_ata_build_smart_read_log(&c, 0x06, 1) || !health_ask_ata(h, "smart-log-06h", true, &c, NULL) ||
         sated_ata_decode_self_test_log(h->page, h->n, false, &log) || log.checksum == SATED_ATA_CHECKSUM_BAD)
         return;
+    if (!IS_KNOWN(ata_self_test_log, &log, n_entries)) {
+        health_doubt(h, "self-test log: its index leads to no entry, so that the last test is not known");
+        return;
+    }
     uint32_t i = 0;
     while (i < log.n_entries && log.entries[i].result == 15)
         i++;
-    if (i == log.n_entries) {
+    const struct sated_ata_self_test_entry *last = i < log.n_entries ? &log.entries[i] : NULL;
+    /* ACS-4 9.10 (byte 363 of SMART READ DATA): 3 to 8 are failures. */
+    if (!last)
         TELL(h, self_test_result, SATED_HEALTH_TEST_NEVER);
-    } else if (IS_KNOWN(ata_self_test_entry, &log.entries[i], result)) {
-        TELL(h, self_test_result, ended_as(log.entries[i].result));
-        if (IS_KNOWN(ata_self_test_entry, &log.entries[i], hours))
-            TELL(h, self_test_hours, log.entries[i].hours);
+    else if (IS_KNOWN(ata_self_test_entry, last, result) &&
+             health_self_test(h, last->result, (struct health_results){.aborted = 0x0006, .failed = 0x01f8}) &&
+             IS_KNOWN(ata_self_test_entry, last, hours))
+        TELL(h, self_test_hours, last->hours);
+}
+
+/* ACS-4 9.5.8: signed bytes, of which 80h is none. */
+static void take_celsius(struct health *h, const struct sated_ata_statistic *s, double *out, uint64_t known)
+{
+    if (s->value == -128) {
+        health_doubt(h, "%s: 80h is told, which is none", s->name);
+        return;
     }
+    *out = (double)s->value;
+    h->out->known |= known;
 }
 
 /* ACS-4 9.5: what the standard itself defines goes before attributes. */
@@ -183,8 +222,10 @@ static void take_statistic(struct health *h, const struct ata *a, uint32_t page,
             TELL(h, host_bytes_read, bytes);
         break;
     case 4 << 16 | 8: TELL(h, media_errors, value); break;
-    case 5 << 16 | 8: TELL(h, temperature_c, (double)s->value); break;
-    case 5 << 16 | 88: TELL(h, temperature_warning_c, (double)s->value); break;
+    case 5 << 16 | 8: take_celsius(h, s, &h->out->temperature_c, KNOWN_BIT(health, temperature_c)); break;
+    case 5 << 16 | 88:
+        take_celsius(h, s, &h->out->temperature_warning_c, KNOWN_BIT(health, temperature_warning_c));
+        break;
     case 7 << 16 | 8:
         TELL(h, percentage_used, (double)s->value);
         if (value == 255)

@@ -7,13 +7,16 @@
 #include <string.h>
 
 #include "protocol/known_nvme.h"
+#include "transport/handle.h"
+#include "transport/node.h"
 
 #define KELVIN 273.15
 #define CTRATT_ENDURANCE_GROUPS 0x10 /* NVMe Base 2.0, 5.17.2.1 */
 
 /* What Identify Controller says of the logs. */
 struct abilities {
-    bool groups, self_test, told;
+    bool self_test, told;
+    uint32_t groups; /* endurance groups, 0 none */
     uint32_t errors; /* entries of the error log; 0 unknown */
 };
 
@@ -33,7 +36,8 @@ static void take_controller(struct health *h, struct abilities *a)
         health_ask_nvme(h, "identify-controller", false, &c) && sated_nvme_decode_id_ctrl(h->page, h->n, ctrl) == 0) {
         a->told = IS_KNOWN(nvme_id_ctrl_admin, &ctrl->admin, oacs);
         a->self_test = ctrl->admin.oacs & SATED_NVME_OACS_SELF_TEST;
-        a->groups = ctrl->general.ctratt & CTRATT_ENDURANCE_GROUPS;
+        if (ctrl->general.ctratt & CTRATT_ENDURANCE_GROUPS)
+            a->groups = ctrl->admin.endgidmax ? ctrl->admin.endgidmax : 1;
         if (IS_KNOWN(nvme_id_ctrl_admin, &ctrl->admin, elpe))
             a->errors = ctrl->admin.elpe + 1u;
         if (IS_KNOWN(nvme_id_ctrl_admin, &ctrl->admin, wctemp) && ctrl->admin.wctemp)
@@ -121,49 +125,70 @@ static void take_ocp(struct health *h)
         sated_nvme_decode_ocp_smart_log(h->page, h->n, &o) ||
         !IS_KNOWN(nvme_ocp_smart_log, &o, physical_media_units_written))
         return;
-    if (!o.physical_media_units_written[0] && !o.physical_media_units_written[1])
-        health_doubt(h, "physical media units written: 0 is told, which stands for none or not reported");
-    else if (health_bytes(h, "physical media units written", o.physical_media_units_written, 1, &bytes))
+    if (health_bytes(h, "physical media units written", o.physical_media_units_written, 1, &bytes))
         TELL(h, media_bytes_written, bytes);
 }
 
+/* The namespace that the handle stands for; of a controller, or of recorded answers, the first. */
+static uint32_t namespace_of(const struct sated_drive *d)
+{
+    uint64_t nsid;
+    return d->node[0] && node_number(&nsid, "/sys/class/block/%s/nsid", d->node) && nsid && nsid < UINT32_MAX
+               ? (uint32_t)nsid
+               : 1;
+}
+
+/* The group that the namespace is in; 0: none, or nobody knows. */
 static uint16_t group_of(struct health *h)
 {
     struct sated_nvme_command c;
     struct sated_nvme_id_ns *ns = malloc(sizeof *ns);
-    uint16_t group = 1;
-    if (ns && sated_nvme_build_identify(&c, SATED_NVME_CNS_NS, 1, 0, 0, 0) == 0 &&
+    uint16_t group = 0;
+    if (ns && sated_nvme_build_identify(&c, SATED_NVME_CNS_NS, namespace_of(h->d), 0, 0, 0) == 0 &&
         health_ask_nvme(h, "identify-namespace", true, &c) && sated_nvme_decode_id_ns(h->page, h->n, ns) == 0 &&
-        IS_KNOWN(nvme_id_ns, ns, endgid) && ns->endgid)
+        IS_KNOWN(nvme_id_ns, ns, endgid))
         group = ns->endgid;
     free(ns);
     return group;
 }
 
-/* 5.16.1.10: units are 10^9 bytes, rounded up. */
-static void take_group(struct health *h)
+/* 5.16.1.10: units are 10^9 bytes, rounded up. Of a drive with several groups the bytes are of one, and those that the
+ * host wrote are of all. */
+static void take_group(struct health *h, const struct abilities *a)
 {
     struct sated_nvme_endurance_group_log g;
     uint64_t bytes;
     uint16_t group = group_of(h);
-    if (!ask_log(h, "log-09h", true, SATED_NVME_LID_ENDURANCE_GROUP, 0, 512, group) ||
-        sated_nvme_decode_endurance_group_log(h->page, h->n, &g))
+    if (!group || !ask_log(h, "log-09h", true, SATED_NVME_LID_ENDURANCE_GROUP, 0, 512, group) ||
+        sated_nvme_decode_endurance_group_log(h->page, h->n, &g) || TOLD(h, media_bytes_written))
         return;
-    if (!TOLD(h, media_bytes_written) && IS_KNOWN(nvme_endurance_group_log, &g, media_units_written) &&
-        (g.media_units_written[0] || g.media_units_written[1]) &&
-        health_bytes(h, "media units written", g.media_units_written, 1000000000, &bytes)) {
-        TELL(h, media_bytes_written, bytes);
-        health_doubt(h, "media bytes written: those of endurance group %u, in units of 10^9 bytes", group);
+    if (g.doubts & SATED_NVME_DOUBT_ZERO_UNITS)
+        health_doubt(h, "endurance group %u: units of 0 are told, which stands for none or not reported", group);
+    if (!IS_KNOWN(nvme_endurance_group_log, &g, media_units_written) ||
+        !health_bytes(h, "media units written", g.media_units_written, 1000000000, &bytes))
+        return;
+    if (a->groups != 1) {
+        health_doubt(h, "media units written: those of endurance group %u, one of %u, so not of the whole drive", group,
+                     a->groups);
+        return;
     }
+    TELL(h, media_bytes_written, bytes);
+    health_doubt(h, "media bytes written: those of endurance group %u, in units of 10^9 bytes", group);
 }
 
-static uint32_t ended_as(uint8_t result)
+/* No test has ended after more hours than the drive has run. */
+static void take_hours(struct health *h, const struct sated_nvme_self_test_result *r)
 {
-    if (result == 0)
-        return SATED_HEALTH_TEST_PASSED;
-    return result >= 5 && result <= 7 ? SATED_HEALTH_TEST_FAILED : SATED_HEALTH_TEST_ABORTED;
+    if (!IS_KNOWN(nvme_self_test_result, r, poh))
+        return;
+    if (TOLD(h, power_on_hours) && r->poh > h->out->power_on_hours)
+        health_doubt(h, "self-test: ended after %" PRIu64 " hours of power, of which the drive has had %" PRIu64,
+                     r->poh, h->out->power_on_hours);
+    else
+        TELL(h, self_test_hours, r->poh);
 }
 
+/* Results: 5 to 7 are failures (NVMe Base 2.0, figure 215). */
 static void take_self_tests(struct health *h, const struct abilities *a)
 {
     struct sated_nvme_self_test_log s;
@@ -175,11 +200,12 @@ static void take_self_tests(struct health *h, const struct abilities *a)
         TELL(h, self_test_running, s.operation != 0);
         if (s.operation && IS_KNOWN(nvme_self_test_log, &s, completion))
             TELL(h, self_test_percent, s.completion);
+        else if (s.operation)
+            health_doubt(h, "self-test: %u %% is told as done, which is more than all of it", h->page[1] & 127u);
     }
     if (s.n_results && IS_KNOWN(nvme_self_test_result, &s.results[0], result)) {
-        TELL(h, self_test_result, ended_as(s.results[0].result));
-        if (IS_KNOWN(nvme_self_test_result, &s.results[0], poh))
-            TELL(h, self_test_hours, s.results[0].poh);
+        if (health_self_test(h, s.results[0].result, (struct health_results){.aborted = 0x031e, .failed = 0x00e0}))
+            take_hours(h, &s.results[0]);
     } else if (!s.n_results && !s.truncated) {
         TELL(h, self_test_result, SATED_HEALTH_TEST_NEVER);
     }
@@ -200,7 +226,7 @@ void health_nvme(struct health *h)
     take_smart(h);
     take_ocp(h);
     if (a.groups)
-        take_group(h);
+        take_group(h, &a);
     take_self_tests(h, &a);
     take_errors(h, &a);
 }

@@ -113,13 +113,29 @@ static void take_exceptions(struct health *h, const struct supported *s)
         TELL(h, temperature_c, e.temperature_c);
 }
 
+/* Sense data may tell of a format or a sanitize as well: 04h/09h is a self-test (SPC-6, SELF-TEST IN PROGRESS). */
+static bool progress_of(const struct sated_scsi_sense *s, uint32_t *progress)
+{
+    if (s->asc == 0x04 && s->ascq == 0x09 && IS_KNOWN(scsi_sense, s, progress)) {
+        *progress = s->progress;
+        return true;
+    }
+    for (uint32_t i = 0; i < s->n_other_progress; i++)
+        if (s->other_progress[i].asc == 0x04 && s->other_progress[i].ascq == 0x09) {
+            *progress = s->other_progress[i].progress;
+            return true;
+        }
+    return false;
+}
+
 static void take_progress(struct health *h)
 {
+    uint32_t progress;
     struct sated_scsi_command c;
     struct sated_scsi_sense *sense = malloc(sizeof *sense);
     if (sense && sated_scsi_build_request_sense(&c, false, 252) == 0 && health_ask_scsi(h, "request-sense", true, &c) &&
-        sated_scsi_decode_sense(h->page, h->n, sense) == 0 && IS_KNOWN(scsi_sense, sense, progress))
-        TELL(h, self_test_percent, (uint32_t)((uint64_t)sense->progress * 100 / 65536));
+        sated_scsi_decode_sense(h->page, h->n, sense) == 0 && progress_of(sense, &progress))
+        TELL(h, self_test_percent, progress * 100 / 65536);
     free(sense);
 }
 
@@ -133,12 +149,9 @@ static void take_self_tests(struct health *h, const struct supported *s)
     TELL(h, self_test_running, running);
     first = running;
     if (first < t.n_tests && IS_KNOWN(scsi_self_test, &t.tests[first], result)) {
-        uint8_t result = t.tests[first].result;
-        TELL(h, self_test_result,
-             result == 0   ? SATED_HEALTH_TEST_PASSED
-             : result <= 2 ? SATED_HEALTH_TEST_ABORTED
-                           : SATED_HEALTH_TEST_FAILED);
-        if (IS_KNOWN(scsi_self_test, &t.tests[first], power_on_hours) && t.tests[first].power_on_hours != 0xffff)
+        /* SPC-6 7.3.19: 3 to 7 are failures; of the hours FFFFh is that or more. */
+        if (health_self_test(h, t.tests[first].result, (struct health_results){.aborted = 0x0006, .failed = 0x00f8}) &&
+            IS_KNOWN(scsi_self_test, &t.tests[first], power_on_hours) && t.tests[first].power_on_hours != 0xffff)
             TELL(h, self_test_hours, t.tests[first].power_on_hours);
     } else if (first >= t.n_tests && !t.truncated) {
         TELL(h, self_test_result, SATED_HEALTH_TEST_NEVER);

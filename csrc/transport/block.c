@@ -93,6 +93,13 @@ static void find_names(struct sated_identity *out, const char *name)
     block_serial(out->serial, sizeof out->serial, name);
 }
 
+/* Offsets and memory are aligned to it, so that it has to be one. */
+static bool block_size(uint64_t *out, const char *name, const char *which)
+{
+    return node_number(out, "/sys/class/block/%s/queue/%s_block_size", name, which) && *out >= 512 &&
+           *out <= UINT32_MAX && (*out & (*out - 1)) == 0;
+}
+
 void block_identify(const char *name, struct sated_identity *out)
 {
     char whole[NODE_NAME], beneath[1][NODE_NAME], nothing[1] = "", text[64];
@@ -103,11 +110,11 @@ void block_identify(const char *name, struct sated_identity *out)
     out->logical_block_bytes = out->physical_block_bytes = 512;
     if (node_whole(whole, name))
         snprintf(whole, sizeof whole, "%s", name);
-    if (node_number(&number, "/sys/class/block/%s/size", name)) /* in 512 bytes, whatever the block is */
-        out->capacity_bytes = out->native_capacity_bytes = number * 512;
-    if (node_number(&number, "/sys/class/block/%s/queue/logical_block_size", whole))
+    if (node_number(&number, "/sys/class/block/%s/size", name) && number <= UINT64_MAX / 512)
+        out->capacity_bytes = out->native_capacity_bytes = number * 512; /* whatever the block is */
+    if (block_size(&number, whole, "logical"))
         out->logical_block_bytes = out->physical_block_bytes = (uint32_t)number;
-    if (node_number(&number, "/sys/class/block/%s/queue/physical_block_size", whole))
+    if (block_size(&number, whole, "physical"))
         out->physical_block_bytes = (uint32_t)number;
     if (node_number(&number, "/sys/class/block/%s/queue/rotational", whole) && number == 0)
         out->flags |= SATED_IDENTITY_ROTATION_KNOWN; /* sysfs does not tell how fast the others turn */

@@ -75,7 +75,9 @@ static int check(const char *name, const struct sated_transport *t)
                          t->protocol);
     if (t->protocol == SATED_PROTOCOL_NVME ? !t->nvme : !t->scsi)
         return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
-                         "%s: a transport without the function that carries its commands", name);
+                         "%s: a transport of %s commands without the function that carries them; set its %s", name,
+                         t->protocol == SATED_PROTOCOL_NVME ? "NVMe" : "SCSI and ATA",
+                         t->protocol == SATED_PROTOCOL_NVME ? "nvme" : "scsi");
     return 0;
 }
 

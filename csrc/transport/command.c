@@ -9,11 +9,13 @@
 #include "core/buffer.h"
 #include "core/error.h"
 #include "protocol/known_ata.h"
+#include "transport/learn.h"
 #include "transport/node.h"
 #include "transport/nvme_tree.h"
 #include "transport/record.h"
 
 #define LARGEST ((uint32_t)64 << 20) /* of one command; the kernel allows less */
+#define ATA_BUSY 0x80                /* STATUS: BSY */
 
 static int no_face(const struct sated_drive *d, const char *why)
 {
@@ -156,6 +158,8 @@ static int send(struct sated_drive *d, struct command *c, void *data, struct sat
     reply->duration_ns = handle_now_ns(d) - start;
     if (!rc)
         check_residual(c, reply);
+    else
+        reply->data_len = 0; /* whatever a transport of the caller's left there */
     record_add(d, c, rc, reply);
     if (c->direction == SATED_DATA_IN) {
         memset(data, 0, c->data_len);
@@ -192,9 +196,16 @@ static int dispatch(struct sated_drive *d, struct command *c, void *data, struct
     rc = send(d, c, data, reply);
     if (rc)
         return rc;
-    if (registers && reply->sense_len && sated_ata_decode_registers(reply->sense, reply->sense_len, registers))
+    if (!registers)
+        return command_status(d, c, reply, NULL);
+    /* Bridges make registers up as well: while BSY is set the others mean nothing (ACS-5 6.3), and no drive that is
+     * done with a command has a STATUS of 0. */
+    if (reply->sense_len && (sated_ata_decode_registers(reply->sense, reply->sense_len, registers) ||
+                             registers->status & ATA_BUSY || registers->status == 0))
         forget(registers);
-    return command_status(d, c, reply, registers);
+    rc = command_status(d, c, reply, registers);
+    learn_way(d, c, rc, registers);
+    return rc;
 }
 
 int sated_scsi_raw(struct sated_drive *d, const struct sated_scsi_command *c, void *data, struct sated_reply *reply)
@@ -215,17 +226,13 @@ int sated_scsi_raw(struct sated_drive *d, const struct sated_scsi_command *c, vo
     return dispatch(d, &to, data, reply, wrapped ? &registers : NULL);
 }
 
-int sated_ata_raw(struct sated_drive *d, const struct sated_ata_command *c, void *data,
-                  struct sated_ata_registers *registers, struct sated_reply *reply)
+static int ata_send(struct sated_drive *d, const struct sated_ata_command *c, uint32_t cdb_len, void *data,
+                    struct sated_ata_registers *registers, struct sated_reply *reply)
 {
-    struct sated_ata_registers here;
     struct sated_scsi_command scsi;
-    registers = registers ? registers : &here;
     forget(registers);
-    if (reply)
-        memset(reply, 0, sizeof *reply);
-    /* Only the longest CDB has room for ICC and AUXILIARY, and only Linux adapters of 32 bytes take it. */
-    int rc = sated_ata_build_cdb(c, c->icc || c->auxiliary ? 32 : 16, &scsi);
+    memset(reply, 0, sizeof *reply);
+    int rc = sated_ata_build_cdb(c, cdb_len, &scsi);
     if (rc)
         return rc;
     struct command to = {
@@ -237,6 +244,41 @@ int sated_ata_raw(struct sated_drive *d, const struct sated_ata_command *c, void
         .timeout_ms = c->timeout_ms,
     };
     return dispatch(d, &to, data, reply, registers);
+}
+
+/* A CDB of 16 bytes was refused by what is in the way. Whatever refuses that of 12 as well takes no ATA commands: then
+ * the first refusal stands. */
+static int ata_send_shorter(struct sated_drive *d, const struct sated_ata_command *c, void *data,
+                            struct sated_ata_registers *registers, struct sated_reply *reply)
+{
+    struct sated_detail first = *error_last();
+    struct sated_reply refusal = *reply;
+    int rc = ata_send(d, c, 12, data, registers, reply);
+    if (d->ata_way & LEARNT_TAKES_12 || rc != SATED_SENSE)
+        return rc;
+    *reply = refusal;
+    return error_copy(&first);
+}
+
+int sated_ata_raw(struct sated_drive *d, const struct sated_ata_command *c, void *data,
+                  struct sated_ata_registers *registers, struct sated_reply *reply)
+{
+    struct sated_ata_registers here;
+    struct sated_reply answer;
+    registers = registers ? registers : &here;
+    reply = reply ? reply : &answer;
+    forget(registers);
+    memset(reply, 0, sizeof *reply);
+    uint32_t cdb_len = learn_cdb_len(d, c);
+    if (!cdb_len)
+        return error_set(
+            SATED_UNSUPPORTED, SATED_LAYER_DRIVE,
+            "%s: ATA command %02Xh has 48-bit fields, and the bridge or adapter in front of the drive takes "
+            "ATA PASS-THROUGH(12) only, which has room for 28; attach the drive to a SATA port",
+            d->path, c->command);
+    int rc = ata_send(d, c, cdb_len, data, registers, reply);
+    bool shorter = cdb_len == 16 && !c->ext && d->ata_way & LEARNT_REFUSES_16 && !(d->ata_way & LEARNT_TAKES_16);
+    return rc == SATED_SENSE && shorter ? ata_send_shorter(d, c, data, registers, reply) : rc;
 }
 
 static int nvme_raw(struct sated_drive *d, enum sated_command_set set, const struct sated_nvme_command *c, void *data,

@@ -48,11 +48,13 @@ static int look_up(struct found *f, const char *path, uint64_t rdev)
 static int open_node(const struct sated_drive *d, const char *path, uint64_t rdev, int *fd)
 {
     struct stat st;
-    *fd = calls.open(path, O_RDONLY);
+    /* Without O_NONBLOCK sg waits for as long as another has it open exclusively. */
+    *fd = calls.open(path, O_RDONLY | O_NONBLOCK);
     if (*fd < 0)
         return error_set(*fd, SATED_LAYER_DRIVE, "%s: cannot open it for reading: %s%s", path, error_text(-*fd),
                          *fd == -EACCES || *fd == -EPERM ? "; run as root, or as a member of the group that owns it"
-                                                         : "; see the kernel's log");
+                         : *fd == -EBUSY ? "; another program has it for itself (lsof), wait until that has ended"
+                                         : "; see the kernel's log");
     if (calls.fstat(*fd, &st) || !S_ISCHR(st.st_mode) || st.st_rdev != rdev)
         return error_set(SATED_UNSAFE, SATED_LAYER_DRIVE,
                          "%s: became something else while it was opened; look at it, then try again", d->path);

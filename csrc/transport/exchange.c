@@ -376,7 +376,8 @@ static int read_root(struct exchanges *x, const char *path, const struct json *r
                          "%s: \"protocol\" is \"%s\"; give \"scsi\", \"ata\" or \"nvme\"", path, protocol);
     const struct json *list = json_get(root, "exchanges"), *identity = json_get(root, "identity");
     if (!list || list->kind != JSON_ARRAY)
-        return error_set(SATED_PARSE, SATED_LAYER_FILE, "%s: \"exchanges\" is missing, or not a list", path);
+        return error_set(SATED_PARSE, SATED_LAYER_FILE,
+                         "%s: \"exchanges\" is missing, or not a list; give [] for a drive that answers nothing", path);
     for (const struct json *e = list->first; e; e = e->next)
         x->n++;
     x->list = calloc(x->n ? x->n : 1, sizeof *x->list);

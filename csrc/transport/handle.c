@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "core/retry.h"
 #include "sim/sim.h"
+#include "transport/calls.h"
 #include "transport/node.h"
 #include "transport/use.h"
 
@@ -38,7 +39,7 @@ int handle_check_same(const struct sated_drive *d)
 {
     struct stat st;
     bool placeless = d->kind == HANDLE_SIMULATED || d->kind == HANDLE_REPLAY || d->kind == HANDLE_CALLBACK;
-    return placeless || (stat(d->path, &st) == 0 && is_opened(d, &st)) ? 0 : not_same(d);
+    return placeless || (calls.stat(d->path, &st) == 0 && is_opened(d, &st)) ? 0 : not_same(d);
 }
 
 /* Opens once more what the handle stands for. It is never opened by its path: a block device could have taken that, and
@@ -120,9 +121,10 @@ int handle_grant(struct sated_drive *d)
     if (RETRY(flock(fd, LOCK_EX | LOCK_NB))) {
         int error = errno;
         close(fd);
-        return error == EWOULDBLOCK
-                   ? locked(d)
-                   : error_set(-error, SATED_LAYER_DRIVE, "%s: cannot be locked: %s", d->path, error_text(error));
+        return error == EWOULDBLOCK ? locked(d)
+                                    : error_set(-error, SATED_LAYER_DRIVE,
+                                                "%s: cannot be locked: %s; move it to a file system that has flock(2)",
+                                                d->path, error_text(error));
     }
     d->write_fd = fd;
     d->permitted = true;

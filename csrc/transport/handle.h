@@ -35,6 +35,7 @@ struct sated_drive {
     const struct command_face *face; /* the way of commands, found when the first one asks for it */
     void *way;                       /* what that way keeps */
     struct record *record;           /* of the commands, while they are recorded */
+    uint8_t ata_way;                 /* LEARNT_*: how ATA commands get through, as far as answers told */
     int64_t replay_ns;               /* the clock of a replayed drive */
     char node[64];                   /* a block device's name in sysfs, such as sda; "" if there is none */
     char command_node[64];           /* the name of the node that takes commands, where one was opened by itself */

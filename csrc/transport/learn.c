@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/buffer.h"
+#include "core/error.h"
 #include "protocol/known_ata.h"
 #include "protocol/known_nvme.h"
 #include "protocol/known_scsi.h"
@@ -170,11 +171,69 @@ void learn(struct sated_identity *id, const struct command *c, const void *data,
     }
 }
 
+/* ---- The way of ATA commands ---- */
+
+static void add_note(struct sated_identity *id, const char *text)
+{
+    size_t used = strlen(id->note);
+    if (!strstr(id->note, text))
+        snprintf(id->note + used, sizeof id->note - used, "%s%s", used ? "; " : "", text);
+}
+
+/* SPC-6: 5/20/00 is an opcode that is not known, so that nothing was done, whatever the command; 5/24/00 a field, which
+ * may be of the command within: then only what changes nothing may be sent twice. A drive's own refusal has registers. */
+static bool way_refuses(const struct command *c, int rc, const struct sated_ata_registers *registers)
+{
+    const struct sated_detail *detail = error_last();
+    return rc == SATED_SENSE && registers->source == SATED_ATA_REGISTERS_NONE && detail->sense_key == 5 &&
+           (detail->asc == 0x20 || (detail->asc == 0x24 && command_reads_only(c)));
+}
+
+void learn_way(struct sated_drive *d, const struct command *c, int rc, const struct sated_ata_registers *registers)
+{
+    bool sixteen = c->scsi->cdb_len == 16;
+    if (c->scsi->cdb_len == 32)
+        return;
+    if (way_refuses(c, rc, registers)) {
+        if (sixteen && !(d->ata_way & LEARNT_TAKES_16))
+            d->ata_way |= LEARNT_REFUSES_16;
+        return;
+    }
+    bool mute = registers->source == SATED_ATA_REGISTERS_NONE;
+    if (mute && rc != 0 && rc != SATED_UNSUPPORTED)
+        return; /* nobody knows whether the command got that far */
+    d->ata_way |= sixteen ? LEARNT_TAKES_16 : LEARNT_TAKES_12;
+    if (learn_cdb_len(d, &(struct sated_ata_command){.command = 0}) == 12)
+        add_note(&d->identity, "takes 28-bit ATA commands only: what is in the way has no ATA PASS-THROUGH(16)");
+    if (c->ata->ck_cond && mute)
+        add_note(&d->identity, "what is in the way hands no ATA registers back, so SMART's verdict cannot be had");
+}
+
+uint32_t learn_cdb_len(const struct sated_drive *d, const struct sated_ata_command *c)
+{
+    bool only_12 =
+        (d->ata_way & (LEARNT_TAKES_16 | LEARNT_REFUSES_16 | LEARNT_TAKES_12)) == (LEARNT_REFUSES_16 | LEARNT_TAKES_12);
+    /* Only the longest CDB has room for ICC and AUXILIARY, and only Linux adapters of 32 bytes take it. */
+    if (c->icc || c->auxiliary)
+        return 32;
+    return !only_12 ? 16 : c->ext ? 0 : 12;
+}
+
+/* ---- Asking ---- */
+
 static void ask_scsi(struct sated_drive *d, const struct sated_scsi_command *c, uint8_t *page)
 {
     struct sated_reply reply;
     if (sated_scsi_raw(d, c, page, &reply) == 0)
         learn(&d->identity, &(struct command){.set = SATED_COMMANDS_SCSI, .scsi = c}, page, reply.data_len);
+}
+
+static void ask_identify(struct sated_drive *d, uint8_t *page)
+{
+    struct sated_ata_command c;
+    struct sated_reply reply;
+    if (sated_ata_build_identify_device(&c) == 0 && sated_ata_raw(d, &c, page, NULL, &reply) == 0)
+        learn_ata(&d->identity, page, reply.data_len);
 }
 
 static void ask_nvme(struct sated_drive *d, uint32_t cns, uint32_t nsid, uint8_t *page)
@@ -196,9 +255,8 @@ void learn_by_asking(struct sated_drive *d)
         ask_nvme(d, SATED_NVME_CNS_NS, 1, page);
     } else {
         struct sated_scsi_command c;
-        struct sated_ata_command identify;
-        if (ata && sated_ata_build_identify_device(&identify) == 0 && sated_ata_build_cdb(&identify, 16, &c) == 0)
-            ask_scsi(d, &c, page);
+        if (ata)
+            ask_identify(d, page);
         if (sated_scsi_build_inquiry(&c, -1, 96) == 0)
             ask_scsi(d, &c, page);
         if (sated_scsi_build_inquiry(&c, 0x80, 252) == 0)

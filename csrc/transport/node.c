@@ -86,6 +86,9 @@ static bool first_line(char *out, size_t n, const char *format, va_list args)
         return false;
     text[got] = '\0';
     text[strcspn(text, "\n")] = '\0';
+    for (char *p = text; *p; p++) /* a drive's words may be anything, such as what moves the cursor of a terminal */
+        if (iscntrl((unsigned char)*p) && *p != '\t')
+            *p = '?';
     char *from = text, *to = text + strlen(text);
     while (isspace((unsigned char)*from))
         from++;
@@ -291,17 +294,20 @@ struct link {
     char *out;
     size_t n;
     int rank;
+    char nsid[24]; /* "_2" of an NVMe namespace */
 };
 
-/* Links that say model and serial are worth more than numbers made by a bus. */
-static int rank_of(const char *link)
+/* Links that say model and serial are worth more than numbers made by a bus. Of NVMe's, udev makes two: that without
+ * the namespace leads to whichever of a drive's namespaces came last. */
+static int rank_of(const char *link, const char *nsid)
 {
+    size_t length = strlen(link), tail = strlen(nsid);
     static const char *const poor[] = {"wwn-",  "nvme-eui.", "nvme-nvme.", "nvme-uuid.",
                                        "scsi-", "dm-",       "lvm-",       "raid-"};
     for (size_t i = 0; i < sizeof poor / sizeof *poor; i++)
         if (!strncmp(link, poor[i], strlen(poor[i])))
             return 1;
-    return 2;
+    return tail && length > tail && !strcmp(link + length - tail, nsid) ? 3 : 2;
 }
 
 static int visit_link(const char *link, void *user)
@@ -315,9 +321,10 @@ static int visit_link(const char *link, void *user)
         return 0;
     target[n] = '\0';
     const char *slash = strrchr(target, '/');
-    if (strcmp(slash ? slash + 1 : target, l->name) || rank_of(link) <= l->rank)
+    int rank = rank_of(link, l->nsid);
+    if (strcmp(slash ? slash + 1 : target, l->name) || rank <= l->rank)
         return 0;
-    l->rank = rank_of(link);
+    l->rank = rank;
     snprintf(l->out, l->n, "%s/%s", l->folder, link);
     return 0;
 }
@@ -327,7 +334,10 @@ bool node_link(char *out, size_t n, const char *folder, const char *name)
     char device[PATH_MAX];
     node_device_path(device, sizeof device, name);
     struct link l = {.folder = folder, .name = strrchr(device, '/') + 1, .out = out, .n = n};
+    uint64_t nsid;
     out[0] = '\0';
+    if (node_number(&nsid, "/sys/class/block/%s/nsid", name))
+        snprintf(l.nsid, sizeof l.nsid, "_%" PRIu64, nsid);
     node_each(folder, visit_link, &l);
     return l.rank > 0;
 }

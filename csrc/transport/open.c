@@ -80,6 +80,12 @@ static int refuse_missing(const char *path)
     return error_set(-ENOENT, SATED_LAYER_DRIVE, "%s: there is no such file; create= (--create 1GiB) makes one", path);
 }
 
+static int unreachable(const char *path, int error)
+{
+    return error_set(-error, SATED_LAYER_DRIVE, "%s: cannot be reached: %s; check each folder of the path", path,
+                     error_text(error));
+}
+
 static int resolve(struct sated_drive *d, const char *path)
 {
     char real[PATH_MAX];
@@ -87,8 +93,7 @@ static int resolve(struct sated_drive *d, const char *path)
         int error = errno;
         if (error == ENOENT)
             return refuse_missing(path);
-        return error_set(-error, SATED_LAYER_DRIVE, "%s: cannot be reached: %s; check each folder of the path", path,
-                         error_text(error));
+        return unreachable(path, error);
     }
     if ((size_t)snprintf(d->path, sizeof d->path, "%s", real) >= sizeof d->path)
         return error_set(-ENAMETOOLONG, SATED_LAYER_DRIVE,
@@ -103,8 +108,11 @@ static int open_path(struct sated_drive *d, const char *path)
     int rc = resolve(d, path);
     if (rc)
         return rc;
-    if (calls.stat(d->path, &st))
+    rc = calls.stat(d->path, &st);
+    if (rc == -ENOENT)
         return refuse_missing(path);
+    if (rc)
+        return unreachable(path, -rc);
     if (S_ISREG(st.st_mode))
         return regular_open(d);
     if (S_ISBLK(st.st_mode))

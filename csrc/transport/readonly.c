@@ -48,10 +48,19 @@ struct row {
     { \
         place, mask, low, high \
     }
+#define RAE IS(P_CDW10, 0x8000, 0x8000) /* Retain Asynchronous Event */
+/* Get Log Page, with LSP 0; what else must hold comes behind. */
+#define LOGS(which, first, last, ...) \
+    { \
+        SATED_COMMANDS_NVME_ADMIN, 0x02, "Get Log Page " which, \
+        { \
+            FROM(P_CDW10, 0xff, first, last), IS(P_CDW10, 0x7f00, 0), ##__VA_ARGS__ \
+        } \
+    }
 #define SMART_KEY IS(P_LBA, 0xffff00, 0xc24f00) /* LBA MID 4Fh, HIGH C2h (ACS-4 7.48) */
 
 static const struct row table[] = {
-    /* SPC-6, SBC-4, ZBC-2 */
+    /* SPC-6, SBC-4, ZBC-2. CONTROL must be 0. */
     {SATED_COMMANDS_SCSI, 0x00, "TEST UNIT READY", {{0}}},
     {SATED_COMMANDS_SCSI, 0x03, "REQUEST SENSE", {{0}}},
     {SATED_COMMANDS_SCSI, 0x08, "READ(6)", {{0}}},
@@ -69,11 +78,17 @@ static const struct row table[] = {
     {SATED_COMMANDS_SCSI, 0x5a, "MODE SENSE(10)", {{0}}},
     {SATED_COMMANDS_SCSI, 0x5e, "PERSISTENT RESERVE IN", {{0}}},
     {SATED_COMMANDS_SCSI, 0x7f, "READ(32)", {B(8, 0xff, 0x00), B(9, 0xff, 0x09)}},
+    {SATED_COMMANDS_SCSI,
+     0x7f,
+     "VERIFY(32) by the drive itself (BYTCHK 0)",
+     {B(8, 0xff, 0x00), B(9, 0xff, 0x0a), B(10, 0x06, 0x00)}},
+    {SATED_COMMANDS_SCSI, 0x7f, "GET LBA STATUS(32)", {B(8, 0xff, 0x00), B(9, 0xff, 0x12)}},
     {SATED_COMMANDS_SCSI, 0x88, "READ(16)", {{0}}},
     {SATED_COMMANDS_SCSI, 0x8f, "VERIFY(16) by the drive itself (BYTCHK 0)", {B(1, 0x06, 0x00)}},
     {SATED_COMMANDS_SCSI, 0x95, "REPORT ZONES", {B(1, 0x1f, 0x00)}},
     {SATED_COMMANDS_SCSI, 0x9e, "READ CAPACITY(16)", {B(1, 0x1f, 0x10)}},
     {SATED_COMMANDS_SCSI, 0x9e, "GET LBA STATUS(16)", {B(1, 0x1f, 0x12)}},
+    {SATED_COMMANDS_SCSI, 0x9e, "REPORT REFERRALS", {B(1, 0x1f, 0x13)}},
     {SATED_COMMANDS_SCSI, 0x9e, "GET STREAM STATUS", {B(1, 0x1f, 0x16)}},
     {SATED_COMMANDS_SCSI, 0x9e, "GET PHYSICAL ELEMENT STATUS", {B(1, 0x1f, 0x17)}},
     {SATED_COMMANDS_SCSI, 0xa0, "REPORT LUNS", {{0}}},
@@ -81,10 +96,14 @@ static const struct row table[] = {
     {SATED_COMMANDS_SCSI, 0xa2, "SECURITY PROTOCOL IN, ATA security state", {B(1, 0xff, 0xef)}},
     {SATED_COMMANDS_SCSI, 0xa3, "REPORT IDENTIFYING INFORMATION", {B(1, 0x1f, 0x05)}},
     {SATED_COMMANDS_SCSI, 0xa3, "REPORT TARGET PORT GROUPS", {B(1, 0x1f, 0x0a)}},
+    {SATED_COMMANDS_SCSI, 0xa3, "REPORT ALIASES", {B(1, 0x1f, 0x0b)}},
     {SATED_COMMANDS_SCSI, 0xa3, "REPORT SUPPORTED OPERATION CODES", {B(1, 0x1f, 0x0c)}},
     {SATED_COMMANDS_SCSI, 0xa3, "REPORT SUPPORTED TASK MANAGEMENT FUNCTIONS", {B(1, 0x1f, 0x0d)}},
+    {SATED_COMMANDS_SCSI, 0xa3, "REPORT PRIORITY", {B(1, 0x1f, 0x0e)}},
     {SATED_COMMANDS_SCSI, 0xa3, "REPORT TIMESTAMP", {B(1, 0x1f, 0x0f)}},
     {SATED_COMMANDS_SCSI, 0xa8, "READ(12)", {{0}}},
+    {SATED_COMMANDS_SCSI, 0xab, "READ MEDIA SERIAL NUMBER", {B(1, 0x1f, 0x01)}},
+    {SATED_COMMANDS_SCSI, 0xaf, "VERIFY(12) by the drive itself (BYTCHK 0)", {B(1, 0x06, 0x00)}},
     {SATED_COMMANDS_SCSI, 0xb7, "READ DEFECT DATA(12)", {{0}}},
 
     /* ACS-5; ATA PASS-THROUGH is taken as the ATA command within, and its PROTOCOL must not send data. */
@@ -117,20 +136,20 @@ static const struct row table[] = {
     {SATED_COMMANDS_ATA, 0xf8, "READ NATIVE MAX ADDRESS", {{0}}},
 
     /* NVM Express Base 2.0, NVM Command Set 1.0, Zoned Namespace Command Set 1.1. FLAGS must be 0. */
-    /* LSP makes some logs take a snapshot or open a session; without RAE the changed-namespace list, by which the
-     * kernel learns of changes, is emptied. */
-    {SATED_COMMANDS_NVME_ADMIN,
-     0x02,
-     "Get Log Page 00h to 03h",
-     {FROM(P_CDW10, 0xff, 0x00, 0x03), IS(P_CDW10, 0x7f00, 0)}},
-    {SATED_COMMANDS_NVME_ADMIN,
-     0x02,
-     "Get Log Page 04h with RAE",
-     {IS(P_CDW10, 0xff, 0x04), IS(P_CDW10, 0x7f00, 0), IS(P_CDW10, 0x8000, 0x8000)}},
-    {SATED_COMMANDS_NVME_ADMIN,
-     0x02,
-     "Get Log Page 05h to FFh",
-     {FROM(P_CDW10, 0xff, 0x05, 0xff), IS(P_CDW10, 0x7f00, 0)}},
+    /* LSP makes some logs take a snapshot or open a session. Without RAE a log's event is cleared, and with it what
+     * only that log keeps: the list of changed namespaces, by which the kernel learns of them, the controller's own
+     * telemetry, the oldest reservation notification. Those that keep nothing of that kind need none. */
+    LOGS("00h to 03h", 0x00, 0x03),
+    LOGS("04h with RAE", 0x04, 0x04, RAE),
+    LOGS("05h to 07h", 0x05, 0x07),
+    LOGS("08h with RAE", 0x08, 0x08, RAE),
+    LOGS("09h", 0x09, 0x09),
+    LOGS("0Ah, 0Bh with RAE", 0x0a, 0x0b, RAE),
+    LOGS("0Ch, 0Dh", 0x0c, 0x0d),
+    LOGS("0Eh to 80h with RAE", 0x0e, 0x80, RAE),
+    LOGS("81h", 0x81, 0x81),
+    LOGS("82h to BFh with RAE", 0x82, 0xbf, RAE),
+    LOGS("C0h to FFh, vendor specific", 0xc0, 0xff),
     {SATED_COMMANDS_NVME_ADMIN, 0x06, "Identify", {FROM(P_CDW10, 0xff, 0x00, 0x1f)}},
     {SATED_COMMANDS_NVME_ADMIN, 0x0a, "Get Features", {FROM(P_CDW10, 0x700, 0x000, 0x300)}},
     {SATED_COMMANDS_NVME_ADMIN, 0x1a, "Directive Receive, Return Parameters", {IS(P_CDW11, 0xff, 0x01)}},
@@ -193,6 +212,16 @@ static bool sends_nothing(const struct sated_ata_command *a)
     }
 }
 
+/* Under a protocol that is not its own a command that only reads leaves the link hanging until the kernel resets it,
+ * and what others have queued with it. */
+static bool has_its_protocol(const struct sated_ata_command *a)
+{
+    static const uint8_t without_data[] = {0x27, 0x40, 0x42, 0x78, 0xb4, 0xe5, 0xf8};
+    bool none = memchr(without_data, a->command, sizeof without_data) ||
+                (a->command == 0xb0 && (a->features & 0xff) == 0xda); /* SMART RETURN STATUS */
+    return none == (a->protocol == SATED_ATA_NON_DATA) && none == (a->direction == SATED_DATA_NONE);
+}
+
 bool command_unwrap_ata(const struct sated_scsi_command *c, struct sated_ata_command *out)
 {
     const uint8_t *b = c->cdb, *flags;
@@ -241,6 +270,12 @@ static bool may_be_ata(const struct sated_scsi_command *c)
     return c->cdb[0] == 0xa1 || c->cdb[0] == 0x85 || (c->cdb[0] == 0x7f && bytes_be16(c->cdb + 8) >= 0x1ff0);
 }
 
+/* SAM-6 5.2.3: NACA has a failure leave the drive in a state of its own, and two bits are the vendor's. */
+static uint8_t control_of(const struct sated_scsi_command *c)
+{
+    return c->cdb[0] == 0x7f ? c->cdb[1] : c->cdb_len && c->cdb_len <= sizeof c->cdb ? c->cdb[c->cdb_len - 1] : 0;
+}
+
 bool command_reads_only(const struct command *c)
 {
     struct sated_ata_command unwrapped;
@@ -249,6 +284,8 @@ bool command_reads_only(const struct command *c)
         return false;
     if (c->nvme)
         return c->nvme->flags == 0 && find(c, c->nvme->opcode);
+    if (control_of(c->scsi))
+        return false;
     if (!may_be_ata(c->scsi))
         return find(&(struct command){.set = SATED_COMMANDS_SCSI, .scsi = c->scsi}, c->scsi->cdb[0]);
     /* What goes out is the CDB, so it is the CDB that is looked at, whatever it was made from. */
@@ -256,7 +293,7 @@ bool command_reads_only(const struct command *c)
         return false;
     within.set = SATED_COMMANDS_ATA;
     within.ata = &unwrapped;
-    return sends_nothing(&unwrapped) && find(&within, unwrapped.command);
+    return sends_nothing(&unwrapped) && has_its_protocol(&unwrapped) && find(&within, unwrapped.command);
 }
 
 /* A rule in words: "byte 1 & 1Fh = 10h". */

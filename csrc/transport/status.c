@@ -175,8 +175,9 @@ static int ata_status(const struct sated_drive *d, const struct command *c, cons
                       const char *text, const struct sated_ata_registers *registers)
 {
     if (!has(registers)) {
-        /* A command without data whose answer is the registers has said nothing at all. */
-        if (c->ata->ck_cond && c->direction == SATED_DATA_NONE)
+        /* A command whose answer is the registers has said nothing at all without them; only data from the drive is an
+         * answer by itself. */
+        if (c->ata->ck_cond && c->direction != SATED_DATA_IN)
             return error_set(SATED_UNSUPPORTED, SATED_LAYER_DRIVE,
                              "%s: %s came back without the drive's registers (%u bytes of sense data), so nobody knows "
                              "what became of it; attach the drive to a SATA port, or to an adapter that hands them "
@@ -205,19 +206,29 @@ static int ata_status(const struct sated_drive *d, const struct command *c, cons
     return SATED_ATA;
 }
 
+static bool tells_failure(const struct sated_reply *r)
+{
+    struct sated_scsi_sense sense;
+    return r->sense_len && sated_scsi_decode_sense(r->sense, r->sense_len, &sense) == 0 && sense.key > 1;
+}
+
 static int scsi_status(const struct sated_drive *d, const struct command *c, const struct sated_reply *r,
                        const char *text, const struct sated_ata_registers *registers)
 {
     int rc = 0;
     if (r->host_status)
         return bad_host(d, c, r->host_status, text);
-    if (r->driver_status && r->driver_status != DRIVER_SENSE)
+    /* Old kernels have a suggestion in the upper bits. */
+    if (r->driver_status & 15 && (r->driver_status & 15) != DRIVER_SENSE)
         return bad_driver(d, c, r->driver_status, text);
     switch (r->scsi_status) {
     case STATUS_GOOD:
     case STATUS_CONDITION_MET:
     case STATUS_INTERMEDIATE:
-    case STATUS_INTERMEDIATE_MET: break;
+    case STATUS_INTERMEDIATE_MET:
+        /* SPC-6 4.4.1: sense data may come with GOOD too, but not of a failure: then the status was lost on its way. */
+        rc = tells_failure(r) ? check_condition(d, c, r, text, registers) : 0;
+        break;
     case STATUS_CHECK_CONDITION: rc = check_condition(d, c, r, text, registers); break;
     default: rc = bad_status(d, r->scsi_status, text); break;
     }

@@ -66,9 +66,10 @@ int sated_scsi_timeout_get(struct sated_drive *d, const struct sated_scsi_comman
 {
     /* Opcodes with service actions are asked for by both (SPC-5 6.36.1); REPORTING OPTIONS 3, which needs not know
      * them, is newer than most drives. */
+    static const uint8_t with_action[] = {0x48, 0x5e, 0x5f, 0x7e, 0x7f, 0x83, 0x84, 0x94,
+                                          0x95, 0x9e, 0x9f, 0xa3, 0xa4, 0xa9, 0xab};
     uint8_t opcode = of->cdb[0];
-    bool variable = opcode == 0x7f || opcode == 0x7e,
-         action = opcode == 0x48 || opcode == 0x9e || opcode == 0x9f || opcode == 0xa3 || opcode == 0xa4 || variable;
+    bool variable = opcode == 0x7f || opcode == 0x7e, action = memchr(with_action, opcode, sizeof with_action) != NULL;
     struct sated_scsi_command ask;
     struct sated_scsi_one_opcode one;
     uint8_t answer[512];

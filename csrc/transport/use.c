@@ -12,11 +12,13 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include "core/retry.h"
 #include "transport/node.h"
 
-#define DEPTH_MAX 16 /* of devices upon devices; a cycle cannot be built, a longer stack is not known */
+#define DEPTH_MAX 16  /* of devices upon devices; a cycle cannot be built, a longer stack is not known */
+#define COUNT_MAX 256 /* of sentences: more have no room, and a broken tree must come to an end */
 
 void use_add(struct use_report *r, const char *format, ...)
 {
@@ -87,8 +89,9 @@ static const char *device_name(const char *path, char buffer[PATH_MAX])
     return strrchr(buffer, '/') + 1;
 }
 
-static void look_mounted(struct use_report *r, const char *name)
+static bool look_mounted(struct use_report *r, const char *name)
 {
+    bool found = false;
     char number[32] = "", resolved[PATH_MAX], *save = NULL, *text = node_slurp("/proc/self/mountinfo");
     unsigned major_number = 0, minor_number = 0;
     bool numbered = node_text(number, sizeof number, "/sys/class/block/%s/dev", name) &&
@@ -99,11 +102,12 @@ static void look_mounted(struct use_report *r, const char *name)
         if (!parse_mount(line, &m) || (!(numbered && m.major == major_number && m.minor == minor_number) &&
                                        strcmp(device_name(m.source, resolved), name)))
             continue;
-        r->mounted = true;
+        found = r->mounted = true;
         use_add(r, "%s is mounted on %s (%s); unmount it first", name, m.point, m.type);
         break;
     }
     free(text);
+    return found;
 }
 
 /* Calls back for the first column of /proc/swaps (proc(5)) until it returns true. */
@@ -125,6 +129,31 @@ static bool is_device(const char *path, const void *user)
 {
     char resolved[PATH_MAX];
     return !strcmp(device_name(path, resolved), user);
+}
+
+struct member {
+    const char *name;
+    char volume[NODE_NAME];
+};
+
+static int visit_volume(const char *volume, void *user)
+{
+    struct member *m = user;
+    char path[PATH_MAX];
+    if (!node_path(path, sizeof path, "/sys/fs/btrfs/%s/devices/%s", volume, m->name) || access(path, F_OK))
+        return 0;
+    snprintf(m->volume, sizeof m->volume, "%s", volume);
+    return 1;
+}
+
+/* Of a btrfs of several devices only one is named by the mount; sysfs has them all while it is mounted. */
+static void look_in_btrfs(struct use_report *r, const char *name)
+{
+    struct member m = {.name = name};
+    if (node_each("/sys/fs/btrfs", visit_volume, &m) != 1)
+        return;
+    r->mounted = true;
+    use_add(r, "%s is part of the mounted btrfs %s; unmount that first", name, m.volume);
 }
 
 struct looking {
@@ -156,9 +185,10 @@ static void look(struct use_report *r, const char *name, int depth)
 {
     char folder[PATH_MAX];
     struct looking l = {r, name, depth};
-    if (depth > DEPTH_MAX)
+    if (depth > DEPTH_MAX || r->count > COUNT_MAX)
         return;
-    look_mounted(r, name);
+    if (!look_mounted(r, name))
+        look_in_btrfs(r, name);
     if (any_swap(is_device, name)) {
         r->mounted = true;
         use_add(r, "%s is swap space; swapoff it first", name);

@@ -4,6 +4,7 @@
 #define SATED_TESTS_DEVICES_H
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/bsg.h>
 #include <linux/nvme_ioctl.h>
 #include <scsi/sg.h>
@@ -44,9 +45,14 @@ static void device_stat(const struct device *d, struct stat *out)
     out->st_rdev = makedev(d->major, d->minor);
 }
 
+static int devices_flags; /* of the last open */
+
 static int fake_open(const char *path, int flags)
 {
-    (void)flags;
+    devices_flags = flags;
+    /* Nothing ever opens a device for writing: udev would look at it anew, and md assemble it, once it is closed. */
+    if ((flags & O_ACCMODE) != O_RDONLY)
+        return -EROFS;
     struct device *d = device_named(path);
     return !d ? -ENOENT : d->open_error ? -d->open_error : DEVICE_FD + (int)(d - devices);
 }

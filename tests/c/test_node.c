@@ -109,6 +109,10 @@ static void put_machine(void)
     put_link(in("pc/dev/disk/by-id/ata-SanDisk_SD6SB2M2_S1X2NEADA1234"), "../../sda");
     put_link(in("pc/dev/disk/by-id/ata-SanDisk_SD6SB2M2_S1X2NEADA1234-part1"), "../../sda1");
     put_link(in("pc/dev/disk/by-id/wwn-0x5001b44"), "../../sda");
+    /* systemd#31448: the link without the namespace's number goes to whichever came last. */
+    put_link(in("pc/dev/disk/by-id/nvme-First_NS_NVME77"), "../../nvme4n1");
+    put_link(in("pc/dev/disk/by-id/nvme-First_NS_NVME77_1"), "../../nvme4n1");
+    put_link(in("pc/dev/disk/by-id/nvme-eui.0025385191b00001"), "../../nvme4n1");
 
     for (int ns = 1; ns <= 2; ns++) {
         char place[80], number[8], name[16], nsid[4];
@@ -193,6 +197,7 @@ static void test_list(void)
     CHECK(id && !strcmp(id->serial, "NVME77") && !strcmp(id->token, "NVME77:2") && !strcmp(id->path, "/dev/nvme4n2"));
     id = find(list, n, "First NS");
     CHECK(id && !strcmp(id->link, "8.0 GT/s PCIe x4"));
+    CHECK(id && !strcmp(id->path, "/dev/disk/by-id/nvme-First_NS_NVME77_1"));
     id = find(list, n, "Twin");
     CHECK(id && !strcmp(id->transport, "usb") && !(id->flags & SATED_IDENTITY_ROTATION_KNOWN));
     CHECK(id && !strcmp(id->token, "Twin@pci-0000:00:14.0-usb-0:1:1.0-scsi-0:0:0:0"));
@@ -223,6 +228,49 @@ static void test_list(void)
     CHECK(sated_drive_list(NULL, 0) >= 0 || access("/sys/block", R_OK)); /* this machine, whatever it has */
 }
 
+/* Whatever stands in sysfs, it is bounded, printable and no reason to divide by 0. */
+static void test_garbage(void)
+{
+    struct sated_identity id;
+    static char huge[300000];
+    memset(huge, 'A', sizeof huge - 1);
+    node_set_root(in("odd"));
+    put_device("odd", "pci0/host1/block/sda", "8:0", 0, 1000);
+    put_attribute("odd", "sda", "device/model", "Disk\x1b[2J\x07 \xff one\n");
+    put_attribute("odd", "sda", "device/vendor", huge);
+    put_bytes(in("odd/sys/class/block/sda/device/rev"), "1\0002\n", 4);
+    put_attribute("odd", "sda", "device/serial", "  \n");
+    put_attribute("odd", "sda", "queue/logical_block_size", "0\n");
+    put_attribute("odd", "sda", "queue/physical_block_size", "4294967808\n"); /* 2^32 + 512 */
+    put_attribute("odd", "sda", "queue/rotational", "-1\n");
+    put_attribute("odd", "sda", "size", "36028797018963969\n"); /* 2^55 + 1: of 512 bytes, more than 2^64 */
+    block_identify("sda", &id);
+    CHECK(!strcmp(id.model, "Disk?[2J? \xff one"));
+    CHECK_EQ(strlen(id.vendor), sizeof id.vendor - 1);
+    CHECK(!strcmp(id.firmware, "1") && id.serial[0] == '\0');
+    CHECK_EQ(id.capacity_bytes, 0u);
+    CHECK(id.logical_block_bytes == 512 && id.physical_block_bytes == 512);
+    CHECK(!(id.flags & SATED_IDENTITY_ROTATION_KNOWN));
+
+    /* Links that lead to themselves, and devices that hold each other: all comes to an end. */
+    put_link(in("odd/sys/block/sdz"), "sdz");
+    put_link(in("odd/sys/class/block/sdz"), "sdz");
+    for (int i = 1; i <= 8; i++) {
+        char place[40], number[8];
+        snprintf(place, sizeof place, "virtual/block/md%d", i);
+        snprintf(number, sizeof number, "9:%d", i);
+        put_device("odd", place, number, 0, 1000);
+        for (int k = 1; k <= 8; k++)
+            put_folder(in("odd/sys/class/block/md%d/holders/md%d", i, k));
+    }
+    CHECK_EQ(sated_drive_list(NULL, 0), 10);
+    char text[512] = "";
+    struct use_report r = {.text = text, .n = sizeof text};
+    use_of_device(&r, "md1");
+    CHECK(r.count > 0 && r.count < 1000);
+    node_set_root(NULL);
+}
+
 static bool in_use(const char *name, const char *part)
 {
     char text[512] = "";
@@ -249,6 +297,11 @@ static void test_use(void)
     CHECK(in_use("sda", "sda1 is mounted on / (ext4)"));        /* by a partition of it */
     CHECK(in_use("nvme4n1", "mounted on /with blank (btrfs)")); /* by its source, as its number is btrfs' own */
     CHECK(!in_use("nvme4n2", NULL));
+    /* The other device of a mounted btrfs, which no mount names. */
+    put_link(in("pc/sys/fs/btrfs/0f3a/devices/nvme4n1"), in("pc/sys/class/block/nvme4n1"));
+    put_link(in("pc/sys/fs/btrfs/0f3a/devices/nvme4n2"), in("pc/sys/class/block/nvme4n2"));
+    put_folder(in("pc/sys/fs/btrfs/features"));
+    CHECK(in_use("nvme4n2", "nvme4n2 is part of the mounted btrfs 0f3a"));
     CHECK(in_use("vda", "vda is part of md127")); /* by what it is a part of */
     CHECK(in_use("vda", "md127 is mounted on /srv"));
     CHECK(in_use("sdb", "sdb is swap space"));
@@ -336,6 +389,7 @@ int main(void)
         return 1;
     test_whole_disk();
     test_list();
+    test_garbage();
     test_use();
     test_loop();
     tree_end();
