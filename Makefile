@@ -17,6 +17,7 @@ help:
 	@echo 'make test-tools      against fio, hdparm, nvme-cli, sdparm, sg3_utils and smartmontools'
 	@echo 'make test-notebooks  every notebook'
 	@echo 'make test-browser    the report in Chromium'
+	@echo 'make test-vm         in guests with a real kernel, under QEMU; with RECORD=1 it records tests/corpus/trees anew'
 	@echo 'make bench           tables, and build/bench.json'
 	@echo 'make docs            the generated reference, docs/reference/'
 	@echo 'make format          lay out C and Python as `make check` wants them'
@@ -80,6 +81,9 @@ test-browser: $(READY)
 	@.ci/setup need chromium
 	@$(BIN)/python -m pytest tests/browser
 
+test-vm: $(READY)
+	@$(BIN)/python tests/vm/$(if $(RECORD),record,run).py $(GUEST)
+
 bench: $(READY)
 	@$(BIN)/python tests/bench/bench.py
 
@@ -105,4 +109,4 @@ clean:
 	rm -rf build dist python/sated.egg-info python/sated/*.so $(READY)
 
 .PHONY: help ready demo test test-c check check-python check-layout check-compilers check-sanitizers test-long \
-	test-tools test-notebooks test-browser bench docs format constraints clean
+	test-tools test-notebooks test-browser test-vm bench docs format constraints clean

@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import oracle
+import pytest
+
+if not Path("/vm/command").exists():
+    pytest.exit("the tests of tests/vm run in guests; `make test-vm` boots them", returncode=2)
+
+
+@pytest.fixture(scope="session")
+def said() -> dict[str, Any]:
+    """What the reference tools say about the drives of this guest."""
+    return oracle.ask()
+
+
+@pytest.fixture(scope="session")
+def nodes(said: dict[str, Any]) -> dict[str, str]:
+    """The names in sysfs by serial number; of a namespace by "SERIAL-NSID" too."""
+    return oracle.nodes(said)

@@ -1,0 +1,54 @@
+"""What the tests in all guests ask of a drive."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import oracle
+import sated
+
+
+def listed(node: str) -> sated.Identity:
+    """What the list says about a device of this name."""
+    found = [each for each in sated.list() if Path(each.path).resolve().name == node]
+    assert len(found) == 1, f"{node} is {len(found)} times in the list"
+    return found[0]
+
+
+def agree(said: dict[str, Any], node: str) -> None:
+    """The list says what lsblk and nvme list say."""
+    ours = listed(node)
+    for expected in (oracle.of_lsblk(said)[node], oracle.of_nvme(said).get(node, {})):
+        for member, text in expected.items():
+            if member in oracle.NOT_MEMBERS:
+                continue
+            if member == "solid":
+                got = "yes" if ours.rotation_rpm == 0 else "no"
+            elif member == "mounted":
+                got = "yes" if ours.mounted else "no"
+            elif member in ("controllers", "namespaces"):
+                got = "|".join(getattr(ours, member))
+            else:
+                got = str(getattr(ours, member))
+            assert got == text, f"{node}: {member}"
+
+
+def counted(node: str) -> dict[str, int]:
+    """Documentation/block/stat.rst: read I/Os, merges, sectors of 512 bytes; the same of writes."""
+    fields = [int(field) for field in Path("/sys/class/block", node, "stat").read_text().split()]
+    return {"reads": fields[0] + fields[1], "read_bytes": fields[2] * 512, "writes": fields[4] + fields[5]}
+
+
+def check_reads(node: str, engine: str, ios: int = 600) -> None:
+    """A load of reads on a device is what the kernel counts of it, I/O by I/O and byte by byte."""
+    with sated.open(f"/dev/{node}") as drive:
+        work = sated.Workload(op="randread", size="4k", threads=2, depth=4)
+        before = counted(node)
+        result = sated.load(drive, work, ios=ios, engine=engine, seed=1)
+        after = counted(node)
+    moved = {key: after[key] - before[key] for key in after}
+    everything = {name: sum(result.table[name].to_pylist()) for name in ("ios", "bytes", "errors")}
+    assert everything == {"ios": ios, "bytes": ios * 4096, "errors": 0}
+    assert moved == {"reads": ios, "read_bytes": ios * 4096, "writes": 0}
+    assert {total.engine for total in result.totals.members} == {engine}

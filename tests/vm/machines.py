@@ -1,0 +1,279 @@
+"""The guests, as data: which disks there are, on which of QEMU's devices, and what is built of them before a command
+runs. Drives are found by their serial numbers, never by a number that the kernel gave."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Machine:
+    """@param disks name -> MiB; @param devices QEMU's -device arguments; @param modules what is loaded first;
+    @param setup shell lines that run in the guest, each of which must succeed; @param expected of a machine that is
+    recorded: "{SERIAL} ? MEMBER TEXT", what its list must say"""
+
+    name: str
+    about: str
+    disks: dict[str, int] = field(default_factory=dict)
+    devices: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
+    setup: tuple[str, ...] = ()
+    expected: tuple[str, ...] = ()
+    kernel_arguments: str = ""
+
+
+# Makes the links in /dev/disk. What the devices need is loaded by name: all that matches would take longer than a boot.
+UDEV = (
+    "/usr/lib/systemd/systemd-udevd --daemon --resolve-names=never",
+    "udevadm trigger --action=add --subsystem-match=block --subsystem-match=nvme",
+    "udevadm settle --timeout=60",
+)
+SETTLE = "udevadm settle --timeout=60"
+
+
+def by_serial(serial: str) -> str:
+    """A shell expression for the node of a drive."""
+    return f"$(lsblk --nodeps --noheadings --paths --output NAME,SERIAL | awk '$2 == \"{serial}\" {{ print $1 }}')"
+
+
+def content(name: str) -> bytes:
+    """What the first MiB of each disk holds: its name, and the number of each 512 bytes."""
+    return b"".join(f"{name} {number}\n".encode().ljust(512, b".") for number in range(2048))
+
+
+SATA_AHCI = Machine(
+    name="sata-ahci",
+    about="An SSD on AHCI, its second partition mounted, and one that no partition is on.",
+    disks={"first": 96, "second": 64},
+    devices=(
+        "ahci,id=ahci,addr=5",
+        "ide-hd,drive=first,bus=ahci.2,serial=SATA0001,model=QEMU SSD,ver=1.0,rotation_rate=1,wwn=0x5000c50000000001",
+        "ide-hd,drive=second,bus=ahci.3,serial=SATA0002,model=QEMU SSD,rotation_rate=1,physical_block_size=4096",
+    ),
+    modules=("ahci", "sd_mod", "sg"),
+    setup=(
+        *UDEV,
+        f"disk={by_serial('SATA0001')}",
+        "printf '2048,40960\\n43008,40960\\n' | sfdisk --quiet $disk",
+        SETTLE,
+        "mkfs.ext4 -q ${disk}2",
+        "mount ${disk}2 /srv",
+        SETTLE,
+    ),
+    expected=(
+        "{SATA0001} ? hba 0000:00:05.0 (8086:2922)",
+        "{SATA0001} ? driver ahci",
+        "{SATA0001} ? path /dev/disk/by-id/ata-QEMU_SSD_SATA0001",
+        "{SATA0001} ? token SATA0001",
+        "{SATA0002} ? path /dev/disk/by-id/ata-QEMU_SSD_SATA0002",
+        "{SATA0002} ? members",
+    ),
+)
+
+SAS_HBA = Machine(
+    name="sas-hba",
+    about="A SAS disk behind a MegaRAID adapter, and one with blocks of 4 KiB on virtio-scsi.",
+    disks={"raid": 64, "virtio": 64},
+    devices=(
+        "megasas-gen2,id=raid,addr=5",
+        "scsi-hd,drive=raid,bus=raid.0,serial=RAID0001,vendor=ACME,product=SAS SSD,ver=A1,rotation_rate=1",
+        "virtio-scsi-pci,id=virtio,addr=7",
+        "scsi-hd,drive=virtio,bus=virtio.0,serial=VSCSI001,vendor=ACME,product=SCSI SSD,ver=A2,rotation_rate=1,"
+        "logical_block_size=4096,physical_block_size=4096",
+    ),
+    modules=("megaraid_sas", "virtio_scsi", "sd_mod", "sg"),
+    setup=UDEV,
+    expected=(
+        "{RAID0001} ? hba 0000:00:05.0 (1000:0079)",
+        "{RAID0001} ? driver megaraid_sas",
+        "{RAID0001} ? vendor ACME",
+        "{RAID0001} ? token RAID0001",
+        "{VSCSI001} ? driver virtio_scsi",
+        "{VSCSI001} ? transport virtio",
+    ),
+)
+
+NVME_PATHS = Machine(
+    name="nvme-paths",
+    about="A subsystem of two controllers that share two of three namespaces, and a plain drive.",
+    disks={"one": 64, "two": 64, "three": 64, "plain": 64},
+    devices=(
+        "nvme-subsys,id=subsystem,nqn=dual",
+        "pcie-root-port,id=port1,chassis=1,addr=5,x-speed=16,x-width=4",
+        "pcie-root-port,id=port2,chassis=2,addr=6,x-speed=16,x-width=4",
+        "pcie-root-port,id=port3,chassis=3,addr=7",
+        "nvme,id=left,bus=port1,serial=DUAL0001,subsys=subsystem",
+        "nvme,id=right,bus=port2,serial=DUAL0001,subsys=subsystem",
+        "nvme-ns,drive=one,bus=left,nsid=1,shared=on",
+        "nvme-ns,drive=two,bus=left,nsid=2,shared=on,logical_block_size=4096,physical_block_size=4096",
+        "nvme-ns,drive=three,bus=left,nsid=3,shared=off",
+        "nvme,id=plain,bus=port3,serial=PLAIN001,drive=plain",
+    ),
+    modules=("nvme",),
+    setup=UDEV,
+    expected=(
+        "{DUAL0001-1} ? token DUAL0001:1",
+        "{DUAL0001-2} ? token DUAL0001:2",
+        "{DUAL0001-3} ? token DUAL0001:3",
+        "{DUAL0001-3} ? hba 0000:01:00.0 (1b36:0010)",
+        "{DUAL0001-1} ? driver nvme",
+        "{PLAIN001} ? hba 0000:03:00.0 (1b36:0010)",
+        "{PLAIN001} ? token PLAIN001",
+        "{PLAIN001} ? driver nvme",
+        "{PLAIN001} ? path /dev/disk/by-id/nvme-QEMU_NVMe_Ctrl_PLAIN001",
+    ),
+)
+
+USB_BRIDGE = Machine(
+    name="usb-bridge",
+    about="Two drives on USB: one by the bulk-only protocol, one by UAS.",
+    disks={"bulk": 64, "uas": 64},
+    devices=(
+        "qemu-xhci,id=usb,addr=5",
+        "usb-storage,bus=usb.0,drive=bulk,serial=BULK0001",
+        "usb-uas,bus=usb.0,id=uas,serial=UASB0001",
+        "scsi-hd,drive=uas,bus=uas.0,serial=UAS00001,rotation_rate=1",
+    ),
+    modules=("xhci_pci", "usb_storage", "uas", "sd_mod", "sg"),
+    setup=UDEV,
+    expected=(
+        "{BULK0001} ? driver usb-storage",
+        "{BULK0001} ? hba QEMU USB HARDDRIVE at 2-1:1.0 (46f4:0001)",
+        "{BULK0001} ? link 5000 Mbit/s",
+        "{BULK0001} ? path /dev/disk/by-id/usb-QEMU_QEMU_HARDDISK_BULK0001-0:0",
+        "{BULK0001} ? token QEMU HARDDISK@pci-0000:00:05.0-usb-0:1:1.0-scsi-0:0:0:0",
+        "{UASB0001} ? driver uas",
+        "{UASB0001} ? link 5000 Mbit/s",
+    ),
+)
+
+VIRTIO = Machine(
+    name="virtio",
+    about="A disk on virtio-blk, swapped to.",
+    disks={"swap": 64},
+    devices=("virtio-blk-pci,drive=swap,serial=SWAP0001,addr=5",),
+    modules=("virtio_blk",),
+    setup=(*UDEV, f"disk={by_serial('SWAP0001')}", "mkswap -q $disk", "swapon $disk"),
+    expected=(
+        "{SWAP0001} ? transport virtio",
+        "{SWAP0001} ? driver virtio_blk",
+        "{SWAP0001} ? token SWAP0001",
+        "{SWAP0001} ? mounted yes",
+        "{SWAP0001} ? reasons this version writes only to files and simulated drives|"
+        "{SWAP0001} is swap space; swapoff it first",
+    ),
+)
+
+MD_SET = Machine(
+    name="md-set",
+    about="A mirror of a partition on NVMe and a whole SATA drive, which has failed in it, mounted.",
+    disks={"nvme": 96, "sata": 64},
+    devices=(
+        "nvme,drive=nvme,serial=MDNVME01,addr=5",
+        "ahci,id=ahci,addr=6",
+        "ide-hd,drive=sata,bus=ahci.0,serial=MDSATA01,model=QEMU SSD,rotation_rate=1",
+    ),
+    modules=("nvme", "ahci", "sd_mod", "raid1"),
+    setup=(
+        *UDEV,
+        f"nvme={by_serial('MDNVME01')} sata={by_serial('MDSATA01')}",
+        "printf '2048,126976\\n' | sfdisk --quiet $nvme",
+        SETTLE,
+        "mdadm --create /dev/md127 --run --quiet --assume-clean --metadata=1.2 --level=1 --raid-devices=2 "
+        "--uuid=8f1e7a52:00000000:00000000:0000beef ${nvme}p1 $sata",
+        SETTLE,
+        "mkfs.ext4 -q /dev/md127",
+        "mount /dev/md127 /srv",
+        "mdadm --quiet /dev/md127 --fail $sata",
+        SETTLE,
+    ),
+    expected=(
+        "md127 ? transport md",
+        "md127 ? model md raid1",
+        "md127 ? hba",
+        "md127 ? token 8f1e7a52-0000-0000-0000-00000000beef",
+        "md127 ? members {MDNVME01}p1 in_sync|{MDSATA01} faulty",
+        "{MDSATA01} ? driver ahci",
+        "{MDSATA01} ? reasons this version writes only to files and simulated drives|"
+        "{MDSATA01} is part of md127; take it out of there first|md127 is mounted on /srv (ext4); unmount it first",
+        "{MDNVME01} ? reasons this version writes only to files and simulated drives|"
+        "{MDNVME01}p1 is part of md127; take it out of there first|md127 is mounted on /srv (ext4); unmount it first",
+    ),
+)
+
+MAPPED = Machine(
+    name="mapped",
+    about="A logical volume of LVM over two drives, and a drive encrypted by dm-crypt, both mounted.",
+    disks={"one": 64, "two": 64, "crypt": 64},
+    devices=(
+        "virtio-scsi-pci,id=scsi,addr=5",
+        "scsi-hd,drive=one,bus=scsi.0,serial=LVM00001,rotation_rate=1",
+        "scsi-hd,drive=two,bus=scsi.0,serial=LVM00002,rotation_rate=1",
+        "nvme,drive=crypt,serial=CRYPT001,addr=6",
+    ),
+    modules=("virtio_scsi", "nvme", "sd_mod", "dm_mod", "dm_crypt"),
+    setup=(
+        *UDEV,
+        f"one={by_serial('LVM00001')} two={by_serial('LVM00002')} crypt={by_serial('CRYPT001')}",
+        "vgcreate --quiet --quiet group $one $two",
+        "lvcreate --quiet --quiet --yes --extents 100%FREE --stripes 2 --name volume group",
+        "mkfs.ext4 -q /dev/group/volume",
+        "mount /dev/group/volume /srv",
+        "printf secret | cryptsetup open --type plain --cipher aes-xts-plain64 --key-size 256 --hash sha256 "
+        "--key-file - $crypt secret",
+        SETTLE,
+        "mkfs.ext4 -q /dev/mapper/secret",
+        "mount /dev/mapper/secret /mnt",
+    ),
+    expected=(
+        "{LVM00001} ? transport virtio",
+        "{CRYPT001} ? driver nvme",
+        "{LVM00001} ? reasons this version writes only to files and simulated drives|"
+        "{LVM00001} is part of dm-0; take it out of there first|dm-0 is mounted on /srv (ext4); unmount it first",
+        "{CRYPT001} ? reasons this version writes only to files and simulated drives|"
+        "{CRYPT001} is part of dm-1; take it out of there first|dm-1 is mounted on /mnt (ext4); unmount it first",
+        "{CRYPT001} ? namespaces {CRYPT001}",
+    ),
+)
+
+RECORDED = (SATA_AHCI, SAS_HBA, NVME_PATHS, USB_BRIDGE, VIRTIO, MD_SET, MAPPED)
+
+NVME = Machine(
+    name="nvme",
+    about="Two controllers with three namespaces, one of which has blocks of 4 KiB; one with protection; a plain one.",
+    disks={"one": 64, "two": 64, "three": 64, "protected": 64, "plain": 64},
+    devices=(
+        "nvme-subsys,id=subsystem,nqn=dual",
+        "nvme,id=left,serial=DUAL0001,subsys=subsystem",
+        "nvme,id=right,serial=DUAL0001,subsys=subsystem",
+        "nvme-ns,drive=one,bus=left,nsid=1,shared=on",
+        "nvme-ns,drive=two,bus=left,nsid=2,shared=on,logical_block_size=4096,physical_block_size=4096",
+        "nvme-ns,drive=three,bus=left,nsid=3,shared=off",
+        "nvme,id=protected,serial=PROT0001",
+        "nvme-ns,drive=protected,bus=protected,nsid=1,ms=8,pi=1",
+        "nvme,id=plain,serial=PLAIN001,drive=plain",
+    ),
+    modules=("nvme",),
+)
+
+SCSI = Machine(
+    name="scsi",
+    about="Disks on virtio-scsi with blocks of 512 and 4096 bytes, on AHCI, and on USB by both protocols.",
+    disks={"plain": 64, "large": 64, "sata": 64, "bulk": 64, "uas": 64},
+    devices=(
+        "virtio-scsi-pci,id=scsi",
+        "scsi-hd,drive=plain,bus=scsi.0,lun=1,serial=VSCSI512,vendor=ACME,product=SCSI SSD,ver=A1,rotation_rate=1",
+        "scsi-hd,drive=large,bus=scsi.0,lun=2,serial=VSCSI4096,vendor=ACME,product=SCSI SSD,ver=A2,rotation_rate=1,"
+        "logical_block_size=4096,physical_block_size=4096",
+        "ahci,id=ahci",
+        "ide-hd,drive=sata,bus=ahci.0,serial=SATA0001,model=QEMU SSD,ver=1.0,rotation_rate=1",
+        "qemu-xhci,id=usb",
+        "usb-storage,bus=usb.0,drive=bulk,serial=BULK0001",
+        "usb-uas,bus=usb.0,id=uas,serial=UASB0001",
+        "scsi-hd,drive=uas,bus=uas.0,serial=UAS00001,rotation_rate=1",
+    ),
+    modules=("virtio_scsi", "ahci", "sd_mod", "sg", "xhci_pci", "usb_storage", "uas"),
+    setup=UDEV,
+)
+
+TESTED = (NVME, SCSI)

@@ -1,0 +1,65 @@
+"""Runs the tests of this folder in guests: each machine is booted once, and pytest runs in it the files of the folder
+that is called like the machine. Usage: run.py [NAME...] [-- PYTEST ARGUMENTS]"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import image
+from guest import PYTHON, REPOSITORY, Guest, GuestFailed
+from machines import TESTED, Machine
+
+LIMIT_S = 240  # far above what any takes: on a loaded machine interpreting is several times slower
+
+
+def run(machine: Machine, arguments: list[str]) -> tuple[bool, str]:
+    folder = REPOSITORY / "tests/vm" / machine.name
+    pytest: list[str | Path] = [
+        PYTHON,
+        "-m",
+        "pytest",
+        "-m",
+        "vm",
+        "-p",
+        "no:cacheprovider",
+        "--junitxml=/vm/report.xml",
+        folder,
+    ]
+    try:
+        with Guest(machine) as guest:
+            result = guest.run([*pytest, *arguments], limit_s=LIMIT_S)
+    except GuestFailed as failed:
+        return False, f"{machine.name}: {failed}\n1 error in {LIMIT_S}.0s\n"
+    return result.status == 0, f"{machine.name}: {machine.about} {result.seconds:.0f} s\n{result.output}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="of machines.py; all without any")
+    split = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    names, arguments = parser.parse_args(sys.argv[1:split]).names, sys.argv[split + 1 :]
+    if unknown := set(names) - {machine.name for machine in TESTED}:
+        parser.error(f"{', '.join(sorted(unknown))}: not one of {', '.join(machine.name for machine in TESTED)}")
+    try:
+        image.build()
+    except image.Missing as missing:
+        image.say(str(missing))
+        return 7
+    began = time.monotonic()
+    wanted = [machine for machine in TESTED if not names or machine.name in names]
+    passed = True
+    # A guest has one processor, a machine that tests has two.
+    with ThreadPoolExecutor(2) as pool:
+        for ok, text in pool.map(lambda machine: run(machine, arguments), wanted):
+            print(text, flush=True)
+            passed = passed and ok
+    print(f"{len(wanted)} guests in {time.monotonic() - began:.0f} s", flush=True)
+    return 0 if passed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
