@@ -10,7 +10,7 @@
 #define SECTOR 512u
 #define LBA_BIT 0x40u /* DEVICE bit 6: an address, not cylinder, head and sector */
 
-/* The signatures that keep a stray command from erasing (ACS-4 7.36). */
+/* The signatures that keep a stray command from erasing (ACS-4, Sanitize Device). */
 #define SANITIZE_CRYPTO UINT64_C(0x43727970)
 #define SANITIZE_BLOCK UINT64_C(0x426b4572)
 #define SANITIZE_OVERWRITE UINT64_C(0x4f5700000000)
@@ -191,7 +191,7 @@ int sated_ata_build_security_disable_password(struct sated_ata_command *c)
     return security_out(c, 0xf6, 0);
 }
 
-/* ACS-4 7.37 to 7.41: word 0 holds the switches, words 1-16 the password, word 17 the master password's identifier. */
+/* ACS-4, SECURITY SET PASSWORD and its kin: word 0 holds the switches, words 1-16 the password, word 17 the master password's identifier. */
 int sated_ata_build_security_data(void *buf, size_t cap, const struct sated_ata_security_data *in)
 {
     uint8_t *b = buf;
@@ -287,7 +287,7 @@ int sated_ata_build_set_max(struct sated_ata_command *c, bool ext, uint64_t max_
     return 0;
 }
 
-/* The other forms of F9h are told apart by FEATURES (ATA8-ACS 7.51). */
+/* The other forms of F9h are told apart by FEATURES (ATA8-ACS, SET MAX ADDRESS). */
 static int set_max_out(struct sated_ata_command *c, uint8_t features)
 {
     data(c, 0xf9, SATED_ATA_PIO_OUT, true, 1);

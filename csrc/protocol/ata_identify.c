@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* IDENTIFY DEVICE data (ACS-4 7.13.7; retired words as in ATA8-ACS). */
+/* IDENTIFY DEVICE data (ACS-4, IDENTIFY DEVICE; retired words as in ATA8-ACS). */
 #include <sated/ata.h>
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* SMART data and thresholds (layout as in ATA-3 and ATA8-ACS 7.53; the attributes themselves are the makers'), and the
- * self-test logs (ACS-4 A.14, A.15). */
+/* SMART data and thresholds (layout as in ATA-3 and ATA8-ACS, SMART READ DATA; the attributes themselves are the makers'), and the
+ * self-test logs (ATA8-ACS, SMART self-test log and Extended SMART self-test log). */
 #include <sated/ata.h>
 
 #include <string.h>

@@ -12,7 +12,7 @@ struct ata_words {
     unsigned n; /* words that were received, 256 at most */
 };
 
-/* Whether a word was received and, where the standard has a mark for it, is marked valid (ACS-4 7.13.7). */
+/* Whether a word was received and, where the standard has a mark for it, is marked valid (ACS-4, IDENTIFY DEVICE). */
 bool ata_word_valid(const struct ata_words *w, unsigned word);
 
 /* A bit as 1 or 0, -1 where its word is not valid. Bits of feature sets that are newer than the drive are 0: the drive

@@ -13,7 +13,8 @@ extern "C" {
 
 /* cdef: begin */
 
-/* SCSI commands as bytes, and what drives answer. Nothing here sends anything.
+/* SCSI commands as bytes, and what drives answer. Nothing here sends anything. Clauses of SPC-5 are cited by their titles,
+ * those of SBC-4 by the numbers of its last drafts, in which FORMAT WITH PRESET is 5.5.
  *
  * Builders fill *c whole and return 0, or SATED_PARSE for an argument that its field cannot hold. Builders of parameter
  * lists fill buf, of which there are cap bytes, and return the length.
@@ -385,7 +386,7 @@ struct sated_scsi_vpd_device_id {
 /* Decodes VPD page 83h; SATED_PARSE if it is another page. */
 int sated_scsi_decode_vpd_device_id(const void *data, size_t n, struct sated_scsi_vpd_device_id *out);
 
-/* 89h: ATA information (SAT-4 12.4.2). */
+/* 89h: ATA information (SAT-4). */
 struct sated_scsi_vpd_ata {
     uint64_t known;
     char sat_vendor[9];

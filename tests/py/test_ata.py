@@ -55,19 +55,19 @@ def dco_data(max_lba: int = DCO_SIZE) -> bytes:
     return bytes(data)
 
 
-# Bytes 1 and 2 (SAT-4 12.2.2): "06 20" non-data with registers, "07 20" the same as a 48-bit command, "08 0e" PIO-in,
+# Bytes 1 and 2 (SAT-4): "06 20" non-data with registers, "07 20" the same as a 48-bit command, "08 0e" PIO-in,
 # "09 0e" PIO-in of a 48-bit command, "0a 06" PIO-out ("0a 26" with registers), "0d 06"/"0d 0e" DMA out/in, 48 bits.
 COMMANDS: dict[str, tuple[ata.Command, bytes]] = {
-    "IDENTIFY DEVICE (ACS-4 7.13)": (ata.build_identify_device(), cdb("080e", count=1, command=0xEC)),
-    "READ LOG EXT (ACS-4 7.23)": (
+    "IDENTIFY DEVICE (ACS-4)": (ata.build_identify_device(), cdb("080e", count=1, command=0xEC)),
+    "READ LOG EXT (ACS-4)": (
         ata.build_read_log(0x30, page=0x0108, pages=2, features=0x1234),
         cdb("090e", features=0x1234, count=2, lba=0x01_0000_0830, command=0x2F),
     ),
-    "READ LOG DMA EXT (ACS-4 7.24)": (
+    "READ LOG DMA EXT (ACS-4)": (
         ata.build_read_log(0x04, page=7, dma=True),
         cdb("0d0e", count=1, lba=0x0704, command=0x47),
     ),
-    "SMART READ DATA (ATA8-ACS 7.53.6)": (
+    "SMART READ DATA (ATA8-ACS)": (
         ata.build_smart_read_data(),
         cdb("080e", features=0xD0, count=1, lba=0xC24F00, command=0xB0),
     ),
@@ -75,7 +75,7 @@ COMMANDS: dict[str, tuple[ata.Command, bytes]] = {
         ata.build_smart_read_thresholds(),
         cdb("080e", features=0xD1, count=1, lba=0xC24F00, command=0xB0),
     ),
-    "SMART RETURN STATUS (ACS-4 7.44.7)": (
+    "SMART RETURN STATUS (ACS-4)": (
         ata.build_smart_return_status(),
         cdb("0620", features=0xDA, lba=0xC24F00, command=0xB0),
     ),
@@ -103,24 +103,24 @@ COMMANDS: dict[str, tuple[ata.Command, bytes]] = {
         ata.build_smart_write_log(0x09, bytes(1024)),
         cdb("0a06", features=0xD6, count=2, lba=0xC24F09, command=0xB0),
     ),
-    "SECURITY SET PASSWORD (ACS-4 7.41)": (
+    "SECURITY SET PASSWORD (ACS-4)": (
         ata.build_security_set_password(PASSWORD),
         cdb("0a26", count=1, command=0xF1),
     ),
-    "SECURITY UNLOCK (ACS-4 7.42)": (ata.build_security_unlock(PASSWORD), cdb("0a26", count=1, command=0xF2)),
-    "SECURITY ERASE PREPARE (ACS-4 7.38)": (ata.build_security_erase_prepare(), cdb("0620", command=0xF3)),
-    "SECURITY ERASE UNIT (ACS-4 7.39)": (
+    "SECURITY UNLOCK (ACS-4)": (ata.build_security_unlock(PASSWORD), cdb("0a26", count=1, command=0xF2)),
+    "SECURITY ERASE PREPARE (ACS-4)": (ata.build_security_erase_prepare(), cdb("0620", command=0xF3)),
+    "SECURITY ERASE UNIT (ACS-4)": (
         ata.build_security_erase_unit(PASSWORD, timeout_ms=720_000),
         cdb("0a26", count=1, command=0xF4),
     ),
-    "SECURITY FREEZE LOCK (ACS-4 7.40)": (ata.build_security_freeze_lock(), cdb("0620", command=0xF5)),
-    "SECURITY DISABLE PASSWORD (ACS-4 7.37)": (
+    "SECURITY FREEZE LOCK (ACS-4)": (ata.build_security_freeze_lock(), cdb("0620", command=0xF5)),
+    "SECURITY DISABLE PASSWORD (ACS-4)": (
         ata.build_security_disable_password(PASSWORD),
         cdb("0a26", count=1, command=0xF6),
     ),
-    "SANITIZE STATUS EXT (ACS-4 7.36.6)": (ata.build_sanitize_status(), cdb("0720", command=0xB4)),
+    "SANITIZE STATUS EXT (ACS-4)": (ata.build_sanitize_status(), cdb("0720", command=0xB4)),
     "SANITIZE STATUS EXT, clear": (ata.build_sanitize_status(clear=True), cdb("0720", count=1, command=0xB4)),
-    "CRYPTO SCRAMBLE EXT (ACS-4 7.36.3)": (
+    "CRYPTO SCRAMBLE EXT (ACS-4)": (
         ata.build_sanitize_crypto_scramble(),
         cdb("0720", features=0x11, lba=int.from_bytes(b"Cryp", "big"), command=0xB4),
     ),
@@ -128,7 +128,7 @@ COMMANDS: dict[str, tuple[ata.Command, bytes]] = {
         ata.build_sanitize_crypto_scramble(failure_mode=True, zoned_no_reset=True),
         cdb("0720", features=0x11, count=0x8010, lba=0x43727970, command=0xB4),
     ),
-    "BLOCK ERASE EXT (ACS-4 7.36.2)": (
+    "BLOCK ERASE EXT (ACS-4)": (
         ata.build_sanitize_block_erase(),
         cdb("0720", features=0x12, lba=int.from_bytes(b"BkEr", "big"), command=0xB4),
     ),
@@ -136,7 +136,7 @@ COMMANDS: dict[str, tuple[ata.Command, bytes]] = {
         ata.build_sanitize_block_erase(failure_mode=True),
         cdb("0720", features=0x12, count=0x0010, lba=0x426B4572, command=0xB4),
     ),
-    "OVERWRITE EXT (ACS-4 7.36.4)": (
+    "OVERWRITE EXT (ACS-4)": (
         ata.build_sanitize_overwrite(0xDEADBEEF, passes=16, invert=True, definitive_ending=True, failure_mode=True),
         cdb("0720", features=0x14, count=0x00D0, lba=0x4F57_DEADBEEF, command=0xB4),
     ),
@@ -144,25 +144,25 @@ COMMANDS: dict[str, tuple[ata.Command, bytes]] = {
         ata.build_sanitize_overwrite(0, passes=3),
         cdb("0720", features=0x14, count=3, lba=0x4F57_00000000, command=0xB4),
     ),
-    "SANITIZE FREEZE LOCK EXT (ACS-4 7.36.5)": (
+    "SANITIZE FREEZE LOCK EXT (ACS-4)": (
         ata.build_sanitize_freeze_lock(),
         cdb("0720", features=0x20, lba=int.from_bytes(b"FrLk", "big"), command=0xB4),
     ),
-    "SANITIZE ANTIFREEZE LOCK EXT (ACS-4 7.36.1)": (
+    "SANITIZE ANTIFREEZE LOCK EXT (ACS-4)": (
         ata.build_sanitize_antifreeze_lock(),
         cdb("0720", features=0x40, lba=int.from_bytes(b"Anti", "big"), command=0xB4),
     ),
-    "READ NATIVE MAX ADDRESS (ATA8-ACS 7.30)": (
+    "READ NATIVE MAX ADDRESS (ATA8-ACS)": (
         ata.build_read_native_max(ext=False),
         cdb("0620", command=0xF8),
     ),
-    "READ NATIVE MAX ADDRESS EXT (ATA8-ACS 7.31)": (ata.build_read_native_max(), cdb("0720", command=0x27)),
-    "SET MAX ADDRESS (ATA8-ACS 7.51)": (
+    "READ NATIVE MAX ADDRESS EXT (ATA8-ACS)": (ata.build_read_native_max(), cdb("0720", command=0x27)),
+    "SET MAX ADDRESS (ATA8-ACS)": (
         # A 28-bit command has LBA 27:24 in DEVICE 3:0.
         ata.build_set_max(0x0ABCDEF0, keep=True, ext=False),
         cdb("0620", count=1, lba=0xBCDEF0, command=0xF9, device=0x4A),
     ),
-    "SET MAX ADDRESS EXT (ATA8-ACS 7.52)": (
+    "SET MAX ADDRESS EXT (ATA8-ACS)": (
         ata.build_set_max(0x1234_56789ABC, keep=True),
         cdb("0720", count=1, lba=0x1234_56789ABC, command=0x37),
     ),
@@ -177,17 +177,17 @@ COMMANDS: dict[str, tuple[ata.Command, bytes]] = {
     "SET MAX LOCK": (ata.build_set_max_lock(), cdb("0620", features=2, command=0xF9)),
     "SET MAX UNLOCK": (ata.build_set_max_unlock(PASSWORD), cdb("0a26", features=3, count=1, command=0xF9)),
     "SET MAX FREEZE LOCK": (ata.build_set_max_freeze_lock(), cdb("0620", features=4, command=0xF9)),
-    "GET NATIVE MAX ADDRESS EXT (ACS-4 7.2.2)": (ata.build_get_native_max(), cdb("0720", command=0x78)),
-    "SET ACCESSIBLE MAX ADDRESS EXT (ACS-4 7.2.3)": (
+    "GET NATIVE MAX ADDRESS EXT (ACS-4)": (ata.build_get_native_max(), cdb("0720", command=0x78)),
+    "SET ACCESSIBLE MAX ADDRESS EXT (ACS-4)": (
         ata.build_set_accessible_max(0xABCDEF012345),
         cdb("0720", features=1, lba=0xABCDEF012345, command=0x78),
     ),
-    "FREEZE ACCESSIBLE MAX ADDRESS EXT (ACS-4 7.2.4)": (
+    "FREEZE ACCESSIBLE MAX ADDRESS EXT (ACS-4)": (
         ata.build_freeze_accessible_max(),
         cdb("0720", features=2, command=0x78),
     ),
     # As hdparm sends it: Seagate/nwipe reports show 85 08 0e 00 c2 00 01 00 00 00 00 00 00 40 b1 00.
-    "DEVICE CONFIGURATION IDENTIFY (ACS-2 7.7.3)": (
+    "DEVICE CONFIGURATION IDENTIFY (ACS-2)": (
         ata.build_dco_identify(),
         bytes.fromhex("85080e00c2000100000000000040b100"),
     ),
@@ -197,17 +197,17 @@ COMMANDS: dict[str, tuple[ata.Command, bytes]] = {
         ata.build_dco_set(dco_data(), max_lba=1000),
         cdb("0a26", features=0xC3, count=1, command=0xB1),
     ),
-    "DATA SET MANAGEMENT, TRIM (ACS-4 7.6)": (
+    "DATA SET MANAGEMENT, TRIM (ACS-4)": (
         ata.build_trim([(0, 65535 * 65)], max_blocks=2),
         cdb("0d06", features=1, count=2, command=0x06),
     ),
-    "CHECK POWER MODE (ACS-4 7.3)": (ata.build_check_power_mode(), cdb("0620", command=0xE5)),
-    "IDLE (ACS-4 7.14)": (ata.build_idle(0xF1), cdb("0620", count=0xF1, command=0xE3)),
-    "IDLE IMMEDIATE (ACS-4 7.15)": (ata.build_idle_immediate(), cdb("0620", command=0xE1)),
-    "STANDBY (ACS-4 7.53)": (ata.build_standby(1), cdb("0620", count=1, command=0xE2)),
-    "STANDBY IMMEDIATE (ACS-4 7.54)": (ata.build_standby_immediate(), cdb("0620", command=0xE0)),
-    "SLEEP (ACS-4 7.46)": (ata.build_sleep(), cdb("0620", command=0xE6)),
-    "SET FEATURES (ACS-4 7.43)": (
+    "CHECK POWER MODE (ACS-4)": (ata.build_check_power_mode(), cdb("0620", command=0xE5)),
+    "IDLE (ACS-4)": (ata.build_idle(0xF1), cdb("0620", count=0xF1, command=0xE3)),
+    "IDLE IMMEDIATE (ACS-4)": (ata.build_idle_immediate(), cdb("0620", command=0xE1)),
+    "STANDBY (ACS-4)": (ata.build_standby(1), cdb("0620", count=1, command=0xE2)),
+    "STANDBY IMMEDIATE (ACS-4)": (ata.build_standby_immediate(), cdb("0620", command=0xE0)),
+    "SLEEP (ACS-4)": (ata.build_sleep(), cdb("0620", command=0xE6)),
+    "SET FEATURES (ACS-4)": (
         ata.build_set_features(0xC3, count=5, lba=0xC24F44),
         cdb("0620", features=0xC3, count=5, lba=0xC24F44, command=0xEF),
     ),
@@ -221,7 +221,7 @@ COMMANDS: dict[str, tuple[ata.Command, bytes]] = {
     "SET FEATURES, look-ahead off": (ata.build_set_look_ahead(False), cdb("0620", features=0x55, command=0xEF)),
     "SET FEATURES, APM 80h": (ata.build_set_apm(0x80), cdb("0620", features=0x05, count=0x80, command=0xEF)),
     "SET FEATURES, APM off": (ata.build_set_apm(0), cdb("0620", features=0x85, command=0xEF)),
-    "SET FEATURES, EPC, go to Idle_b (ACS-4 7.43.15)": (
+    "SET FEATURES, EPC, go to Idle_b (ACS-4)": (
         ata.build_set_epc(1, condition=0x82),
         cdb("0620", features=0x4A, count=0x82, lba=0x1, command=0xEF),
     ),
@@ -237,21 +237,21 @@ COMMANDS: dict[str, tuple[ata.Command, bytes]] = {
         ata.build_set_sata_feature(0x09, False),
         cdb("0620", features=0x90, count=9, command=0xEF),
     ),
-    "FLUSH CACHE (ACS-4 7.10)": (ata.build_flush_cache(ext=False), cdb("0620", command=0xE7)),
-    "FLUSH CACHE EXT (ACS-4 7.11)": (ata.build_flush_cache(), cdb("0720", command=0xEA)),
-    "READ DMA EXT (ACS-4 7.21)": (
+    "FLUSH CACHE (ACS-4)": (ata.build_flush_cache(ext=False), cdb("0620", command=0xE7)),
+    "FLUSH CACHE EXT (ACS-4)": (ata.build_flush_cache(), cdb("0720", command=0xEA)),
+    "READ DMA EXT (ACS-4)": (
         ata.build_read(0x1234_56789ABC, 65536),
         cdb("0d0e", count=0, lba=0x1234_56789ABC, command=0x25),
     ),
-    "READ DMA (ACS-4 7.20)": (
+    "READ DMA (ACS-4)": (
         ata.build_read(0x0ABCDEF0, 8, ext=False),
         cdb("0c0e", count=8, lba=0xBCDEF0, command=0xC8, device=0x4A),
     ),
-    "READ SECTORS EXT (ACS-4 7.26)": (
+    "READ SECTORS EXT (ACS-4)": (
         ata.build_read(1, 1, dma=False),
         cdb("090e", count=1, lba=1, command=0x24),
     ),
-    "READ SECTORS (ACS-4 7.25)": (
+    "READ SECTORS (ACS-4)": (
         ata.build_read(1, 256, dma=False, ext=False),
         cdb("080e", count=0, lba=1, command=0x20),
     ),
@@ -260,12 +260,12 @@ COMMANDS: dict[str, tuple[ata.Command, bytes]] = {
         ata.build_read(2, 3, block_bytes=4096),
         cdb("0d1e", count=3, lba=2, command=0x25),
     ),
-    "WRITE DMA EXT (ACS-4 7.55)": (ata.build_write(2, bytes(1024)), cdb("0d06", count=2, lba=2, command=0x35)),
+    "WRITE DMA EXT (ACS-4)": (ata.build_write(2, bytes(1024)), cdb("0d06", count=2, lba=2, command=0x35)),
     "WRITE DMA": (
         ata.build_write(2, bytes(512), ext=False),
         cdb("0c06", count=1, lba=2, command=0xCA),
     ),
-    "WRITE SECTORS EXT (ACS-4 7.59)": (
+    "WRITE SECTORS EXT (ACS-4)": (
         ata.build_write(2, bytes(512), dma=False),
         cdb("0b06", count=1, lba=2, command=0x34),
     ),
@@ -469,7 +469,7 @@ def test_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("word", "minutes"),
     [
-        # IDENTIFY words 89 and 90, both formats (ACS-4 7.13.7.49); the rule is max(2 x estimate, estimate + 10 min).
+        # IDENTIFY words 89 and 90, both formats (ACS-4); the rule is max(2 x estimate, estimate + 10 min).
         (0x0000, 12 * 60),  # no estimate
         (0x00FF, 12 * 60),  # "more than 508 minutes"
         (0xFFFF, 12 * 60),  # "more than 65532 minutes"
@@ -606,7 +606,7 @@ def test_contradictions_are_unknown() -> None:
 
 
 def test_sectors_of_4096_bytes() -> None:
-    """Word 106 (ACS-4 7.13.7.58): 12 logical sectors are longer, 13 several in a physical one, 3:0 how many as 2^n."""
+    """Word 106 (ACS-4): 12 logical sectors are longer, 13 several in a physical one, 3:0 how many as 2^n."""
     native = ata.decode_identify(identify({106: 0x5000, 117: 2048})).capacity
     assert (native.logical_block_bytes, native.physical_block_bytes) == (4096, 4096)
     assert native.bytes == 7_814_037_160 * 4096

@@ -474,7 +474,7 @@ def test_native_max_of_eight_hidden_sectors() -> None:
 
 
 def test_registers_fixed_sat() -> None:
-    """SAT-4 12.2.7: ERROR, STATUS, DEVICE, COUNT in bytes 3 to 6; flags and LBA 23:0 in 8 to 11."""
+    """SAT-4, fixed format: ERROR, STATUS, DEVICE, COUNT in bytes 3 to 6; flags and LBA 23:0 in 8 to 11."""
     r = registers("70 00 01 00 50 40 ff 0a 00 00 4f c2 00 1d 00 00 00 00")
     assert (r.source, r.error, r.status, r.device, r.count) == (lib.SATED_ATA_REGISTERS_FIXED, 0, 0x50, 0x40, 0xFF)
     assert (r.lba, r.lba_low, r.lba_low_bits, r.extend) == (0xC24F00, 0xC24F00, 24, 0)
