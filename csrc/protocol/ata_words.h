@@ -44,6 +44,12 @@ static inline uint8_t ata_sum(const uint8_t *data, size_t n)
     return sum;
 }
 
+/* enum sated_ata_checksum of a page of 512 bytes whose last one makes the sum 0. */
+static inline uint32_t ata_checksum(const uint8_t *page)
+{
+    return ata_sum(page, 512) ? SATED_ATA_CHECKSUM_BAD : SATED_ATA_CHECKSUM_OK;
+}
+
 /* Minutes of w89, w90 and of log 30h page 06h: -1 where the drive gives none; *open says that it takes longer. */
 int32_t ata_erase_minutes(uint32_t word, uint32_t *open);
 
