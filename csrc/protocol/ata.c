@@ -369,6 +369,23 @@ int sated_ata_build_dco_set(struct sated_ata_command *c)
     return 0;
 }
 
+int sated_ata_dma_form(struct sated_ata_command *c)
+{
+    static const struct {
+        uint8_t command, pio, dma; /* FEATURES of either */
+    } forms[] = {{0xb1, 0xc2, 0xc4}, {0xb1, 0xc3, 0xc5}, {0xf9, 0x01, 0x05}, {0xf9, 0x03, 0x06}};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (c->command == forms[i].command && c->features == forms[i].pio) {
+            c->features = forms[i].dma;
+            c->protocol = SATED_ATA_DMA;
+            return 0;
+        }
+    return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
+                     "ATA command %02Xh with FEATURES %04Xh has no DMA form that is told apart by FEATURES; send it as "
+                     "it is",
+                     c->command, c->features);
+}
+
 int sated_ata_build_dco_data(void *buf, size_t cap, const void *identify, size_t n, uint64_t max_lba)
 {
     uint8_t *b = buf, sum = 0;

@@ -67,6 +67,7 @@ enum sated_ata_registers_source {
     SATED_ATA_REGISTERS_DESCRIPTOR = 1, /* ATA Status Return sense data descriptor (SAT-4) */
     SATED_ATA_REGISTERS_FIXED = 2,      /* fixed format sense data (SAT-4): LBA and COUNT are cut */
     SATED_ATA_REGISTERS_LEGACY = 3,     /* fixed format of Linux before 6.11: the same fields from byte 8 on */
+    SATED_ATA_REGISTERS_LOG = 4,        /* ATA PASS-THROUGH Results log page (SAT-4): whole */
 };
 
 /* The registers after a command. */
@@ -80,9 +81,10 @@ struct sated_ata_registers {
     uint8_t error;
     uint8_t status;
     uint8_t device;
-    uint8_t extend; /* 1: the upper bytes belong to the answer */
-    uint8_t source; /* enum sated_ata_registers_source; always known */
-    uint8_t reserved[4];
+    uint8_t extend;    /* 1: the upper bytes belong to the answer */
+    uint8_t source;    /* enum sated_ata_registers_source; always known */
+    uint8_t log_index; /* fixed format: where the whole registers stand in the results log, 1 to 15 */
+    uint8_t reserved[3];
 };
 
 /* Makes the CDB of ATA PASS-THROUGH(12), (16) or (32) (SAT-4). @param c the command; @param cdb_len 12 (28-bit commands
@@ -93,6 +95,11 @@ int sated_ata_build_cdb(const struct sated_ata_command *c, uint32_t cdb_len, str
 /* Finds the registers in sense data. @param sense as received, @param n bytes of it. Return: 0, also where nothing was
  * found: then nothing but `source` is known; SATED_PARSE for sense data that is none. */
 int sated_ata_decode_registers(const void *sense, size_t n, struct sated_ata_registers *out);
+
+/* Finds the registers in the ATA PASS-THROUGH Results log page, 16h (SAT-4), which keeps what fixed format cuts.
+ * @param data n bytes of LOG SENSE data; @param log_index as the sense data had it, 1 to 15. Return: 0, also where that
+ * index is not there: then nothing but `source` is known; SATED_PARSE for another page or index. */
+int sated_ata_decode_results_log(const void *data, size_t n, uint32_t log_index, struct sated_ata_registers *out);
 
 /* What a command's registers say. Every answer is unknown where the registers are, and where BSY is set. `failed` is 1
  * when the drive set ERR or DF: then nothing else is known but what belongs to the failure. */
@@ -260,6 +267,10 @@ int sated_ata_build_dco_set(struct sated_ata_command *c);
 /* The data of DEVICE CONFIGURATION SET: what IDENTIFY answered, with another size. @param identify that answer, n =
  * 512 bytes with a good checksum; @param max_lba at most the one it tells. Return: 512. */
 int sated_ata_build_dco_data(void *buf, size_t cap, const void *identify, size_t n, uint64_t max_lba);
+
+/* Makes the DMA form of a command that was built for PIO: of SET MAX SET PASSWORD and SET MAX UNLOCK (w69.9), DEVICE
+ * CONFIGURATION IDENTIFY and SET (w69.12) (ACS-2). Return: 0, or SATED_PARSE for a command that has no such form. */
+int sated_ata_dma_form(struct sated_ata_command *c);
 
 /* DATA SET MANAGEMENT 06h with TRIM (ACS-4). @param blocks of 512 bytes of ranges, 1 to w105. */
 int sated_ata_build_trim(struct sated_ata_command *c, uint32_t blocks);
@@ -588,6 +599,34 @@ int sated_ata_decode_smart_thresholds(const void *data, size_t n, struct sated_a
 /* SMART log 06h; with extended = 1 the first page of log 07h by READ LOG EXT. */
 int sated_ata_decode_self_test_log(const void *data, size_t n, bool extended, struct sated_ata_self_test_log *out);
 
+#define SATED_ATA_ERRORS 5
+
+/* An error, and the command that it ended. */
+struct sated_ata_error_entry {
+    uint64_t known;
+    uint32_t command;
+    uint32_t features; /* of the command */
+    uint32_t status;
+    uint32_t error;
+    uint32_t count;
+    uint32_t device;
+    uint64_t lba;
+    uint32_t state; /* of the drive: 0 unknown, 1 sleep, 2 standby, 3 active or idle, 4 self-test; 11-15 the maker's */
+    uint32_t hours; /* of the drive's life */
+};
+
+struct sated_ata_error_log {
+    uint64_t known;
+    uint32_t version;
+    uint32_t checksum;
+    uint32_t total;     /* errors in the drive's life, up to 65535 */
+    uint32_t n_entries; /* newest first */
+    struct sated_ata_error_entry entries[SATED_ATA_ERRORS];
+};
+
+/* SMART log 01h, summary error log; with extended = 1 the first page of log 03h by READ LOG EXT. */
+int sated_ata_decode_error_log(const void *data, size_t n, bool extended, struct sated_ata_error_log *out);
+
 /* What attributes mean. The standards leave it to the maker: names and layouts are what drive families are known for,
  * and a unit is known only where the family is. */
 
@@ -712,6 +751,65 @@ struct sated_ata_log_directory {
 
 /* @param data n bytes of the directory. Return: 0, or SATED_PARSE where not even the version is there. */
 int sated_ata_decode_log_directory(const void *data, size_t n, struct sated_ata_log_directory *out);
+
+struct sated_ata_pending_defect {
+    uint64_t known;
+    uint64_t lba;
+    uint32_t hours; /* of the drive's life when it was found */
+    uint32_t reserved;
+};
+
+#define SATED_ATA_PENDING_DEFECTS 127
+
+/* Log 0Ch, pending defects (ACS-4 9.26). */
+struct sated_ata_pending_defects {
+    uint64_t known;
+    uint32_t total;     /* that the drive has */
+    uint32_t truncated; /* 1: more than there are here */
+    uint32_t n_defects;
+    uint32_t reserved;
+    struct sated_ata_pending_defect defects[SATED_ATA_PENDING_DEFECTS];
+};
+
+/* @param data n bytes of the log from its first page on. Return: 0, or SATED_PARSE where not even the number is there. */
+int sated_ata_decode_pending_defects(const void *data, size_t n, struct sated_ata_pending_defects *out);
+
+/* Log 10h, NCQ command error (ACS-4): the queued command that failed. Reading it ends the error. */
+struct sated_ata_ncq_error {
+    uint64_t known;
+    uint32_t queued; /* 0: the command that failed was none of NCQ */
+    uint32_t tag;    /* of the command, where queued */
+    uint32_t status;
+    uint32_t error;
+    uint32_t count;
+    uint32_t device;
+    uint64_t lba;
+    uint32_t key; /* with asc and ascq, where the drive tells sense data */
+    uint32_t asc;
+    uint32_t ascq;
+    uint32_t checksum;
+};
+
+/* @param data n bytes of the log. Return: 0, or SATED_PARSE for less than 512. */
+int sated_ata_decode_ncq_error(const void *data, size_t n, struct sated_ata_ncq_error *out);
+
+/* Page 00h of logs 24h and 25h, internal status of now and as saved (ACS-4): what the maker wants to see. The areas
+ * begin at page 1 and each holds those before it. */
+struct sated_ata_internal_status {
+    uint64_t known;
+    uint32_t log;          /* 24h or 25h */
+    uint32_t organization; /* ORGANIZATION IDENTIFIER, the maker's OUI */
+    uint32_t area1_last;   /* page, 0 for none */
+    uint32_t area2_last;
+    uint32_t area3_last;
+    uint32_t saved;      /* 1: log 25h holds something */
+    uint32_t generation; /* of what is saved */
+    uint32_t reserved;
+    uint8_t reason[128];
+};
+
+/* @param data n bytes of page 00h. Return: 0, or SATED_PARSE where it is of another log. */
+int sated_ata_decode_internal_status(const void *data, size_t n, struct sated_ata_internal_status *out);
 
 /* IDENTIFY DEVICE data log 30h (ACS-4 9.11): a field is known where its quad word says that it is valid. */
 
