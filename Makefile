@@ -13,7 +13,7 @@ help:
 	@echo 'make demo            review a simulated drive; the last line is the path of the report'
 	@echo 'make test            the default tests: no root, no drive'
 	@echo 'make check           format, lint, types, both compilers, sanitizers'
-	@echo 'make test-long       what takes minutes: a million random answers for each decoder'
+	@echo 'make test-long       what takes minutes: a million random answers for each decoder, under sanitizers'
 	@echo 'make test-tools      against fio, hdparm, nvme-cli, sdparm, sg3_utils and smartmontools'
 	@echo 'make test-notebooks  every notebook'
 	@echo 'make test-browser    the report in Chromium'
@@ -67,8 +67,9 @@ check-compilers:
 check-sanitizers: $(READY)
 	$(BIN)/python -m pytest tests/c --sanitize
 
+# Under the sanitizers, so that a byte read too many is seen.
 test-long: $(READY)
-	@$(BIN)/python -m pytest -m long
+	@$(BIN)/python -m pytest -m long --sanitize --durations=0
 
 test-tools: $(READY)
 	@.ci/setup need fio hdparm nvme sdparm sg_inq smartctl

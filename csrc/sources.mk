@@ -2,7 +2,7 @@
 SATED_SOURCES := \
 	core/buffer.c core/clock.c core/error.c core/file.c core/histogram.c core/json.c core/log.c core/params.c \
 	core/params_read.c core/random.c core/size.c core/steady.c \
-	protocol/ata.c protocol/ata_features.c protocol/ata_identify.c protocol/ata_logs.c protocol/ata_results.c \
+	protocol/ata.c protocol/ata_errors.c protocol/ata_features.c protocol/ata_identify.c protocol/ata_logs.c protocol/ata_results.c \
 	protocol/ata_smart.c protocol/attributes.c \
 	protocol/asc.c protocol/asc_high.c protocol/asc_low.c protocol/fields.c protocol/opcodes.c protocol/sat.c \
 	protocol/scsi.c protocol/scsi_inquiry.c protocol/scsi_list.c protocol/scsi_log.c protocol/scsi_mode.c \

@@ -10,7 +10,7 @@
 #define SECTOR 512u
 #define LBA_BIT 0x40u /* DEVICE bit 6: an address, not cylinder, head and sector */
 
-/* The signatures that keep a stray command from erasing (ACS-4 7.36). */
+/* The signatures that keep a stray command from erasing (ACS-4, Sanitize Device). */
 #define SANITIZE_CRYPTO UINT64_C(0x43727970)
 #define SANITIZE_BLOCK UINT64_C(0x426b4572)
 #define SANITIZE_OVERWRITE UINT64_C(0x4f5700000000)
@@ -191,7 +191,7 @@ int sated_ata_build_security_disable_password(struct sated_ata_command *c)
     return security_out(c, 0xf6, 0);
 }
 
-/* ACS-4 7.37 to 7.41: word 0 holds the switches, words 1-16 the password, word 17 the master password's identifier. */
+/* ACS-4, SECURITY SET PASSWORD and its kin: word 0 holds the switches, words 1-16 the password, word 17 the master password's identifier. */
 int sated_ata_build_security_data(void *buf, size_t cap, const struct sated_ata_security_data *in)
 {
     uint8_t *b = buf;
@@ -287,7 +287,7 @@ int sated_ata_build_set_max(struct sated_ata_command *c, bool ext, uint64_t max_
     return 0;
 }
 
-/* The other forms of F9h are told apart by FEATURES (ATA8-ACS 7.51). */
+/* The other forms of F9h are told apart by FEATURES (ATA8-ACS, SET MAX ADDRESS). */
 static int set_max_out(struct sated_ata_command *c, uint8_t features)
 {
     data(c, 0xf9, SATED_ATA_PIO_OUT, true, 1);
@@ -367,6 +367,23 @@ int sated_ata_build_dco_set(struct sated_ata_command *c)
     c->features = 0xc3;
     c->ck_cond = 1;
     return 0;
+}
+
+int sated_ata_dma_form(struct sated_ata_command *c)
+{
+    static const struct {
+        uint8_t command, pio, dma; /* FEATURES of either */
+    } forms[] = {{0xb1, 0xc2, 0xc4}, {0xb1, 0xc3, 0xc5}, {0xf9, 0x01, 0x05}, {0xf9, 0x03, 0x06}};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (c->command == forms[i].command && c->features == forms[i].pio) {
+            c->features = forms[i].dma;
+            c->protocol = SATED_ATA_DMA;
+            return 0;
+        }
+    return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
+                     "ATA command %02Xh with FEATURES %04Xh has no DMA form that is told apart by FEATURES; send it as "
+                     "it is",
+                     c->command, c->features);
 }
 
 int sated_ata_build_dco_data(void *buf, size_t cap, const void *identify, size_t n, uint64_t max_lba)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* IDENTIFY DEVICE data (ACS-4 7.13.7; retired words as in ATA8-ACS). */
+/* IDENTIFY DEVICE data (ACS-4, IDENTIFY DEVICE; retired words as in ATA8-ACS). */
 #include <sated/ata.h>
 
 #include <string.h>
@@ -359,9 +359,8 @@ static void decode_device(const struct ata_words *w, struct sated_ata_identify *
              (uint64_t)ata_word(w, 108) << 48 | (uint64_t)ata_word(w, 109) << 32 | (uint64_t)ata_word(w, 110) << 16 |
                  ata_word(w, 111));
     if (w->n > 255) {
-        uint32_t state = ata_sum(w->data, 512) ? SATED_ATA_CHECKSUM_BAD : SATED_ATA_CHECKSUM_OK;
-        KNOW(ata_identify, out, checksum,
-             (ata_word(w, 255) & 0xff) == 0xa5 ? state : (uint32_t)SATED_ATA_CHECKSUM_ABSENT);
+        bool has = (ata_word(w, 255) & 0xff) == 0xa5;
+        KNOW(ata_identify, out, checksum, has ? ata_checksum(w->data) : (uint32_t)SATED_ATA_CHECKSUM_ABSENT);
     }
     if (rate == 1)
         KNOW(ata_identify, out, rotation_rpm, 0);

@@ -7,8 +7,10 @@
 
 #include "core/error.h"
 #include "protocol/ata_words.h"
+#include "protocol/fields.h"
 #include "protocol/known_ata.h"
 
+#define COUNT(array) (sizeof(array) / sizeof *(array))
 #define PAGE 512u
 
 /* Statistics that have a name: their value's length and, for temperatures, its sign. */
@@ -119,7 +121,7 @@ int sated_ata_decode_statistics(const void *data, size_t n, struct sated_ata_sta
         if (b[offset + 7] & STAT_SUPPORTED)
             decode_statistic(b + offset, out->page, offset, &out->statistics[out->n_statistics++]);
     if (n >= PAGE)
-        out->known |= KNOWN_BIT(ata_statistics, n_statistics) | KNOWN_BIT(ata_statistics, statistics);
+        KNOW_LIST(ata_statistics, out, n_statistics, statistics);
     return 0;
 }
 
@@ -184,49 +186,57 @@ static bool quad(const uint8_t *b, size_t n, size_t at, uint64_t *value)
     return true;
 }
 
-#define KNOW_QUAD_BIT(of, member, bit) KNOW(of, out, member, (uint32_t)(q >> (bit)&1))
+/* Members that are bits of quad words: a field's byte is that of its quad word, its shift the bit's number. */
+static void decode_quads(const struct field *f, size_t n_fields, const uint8_t *b, size_t n, void *out)
+{
+    uint64_t valid;
+    for (; n_fields--; f++)
+        if (quad(b, n, f->byte, &valid))
+            fields_decode_le(f, 1, b, n, out);
+}
 
 int sated_ata_decode_log_capabilities(const void *data, size_t n, struct sated_ata_log_capabilities *out)
 {
+#define F(member, quad, bit, bits) FIELD(ata_log_capabilities, member, quad, bit, bits)
+    static const struct field fields[] = {
+        F(capabilities, 8, 0, 63),
+        F(definitive_ending, 8, 51, 1),
+        F(dsm_xl, 8, 50, 1),
+        F(zero_ext, 8, 48, 1),
+        F(dsn, 8, 44, 1),
+        F(amac, 8, 41, 1),
+        F(drat, 8, 39, 1),
+        F(rzat, 8, 31, 1),
+        F(look_ahead, 8, 25, 1),
+        F(write_cache, 8, 24, 1),
+        F(smart, 8, 23, 1),
+        F(lba48, 8, 20, 1),
+        F(puis, 8, 17, 1),
+        F(apm, 8, 16, 1),
+        F(fua, 8, 12, 1),
+        F(gpl, 8, 11, 1),
+        F(self_test, 8, 8, 1),
+        F(error_log, 8, 7, 1),
+        F(epc, 8, 6, 1),
+        F(sense_data, 8, 5, 1),
+        F(gpl_dma, 8, 2, 1),
+        F(trim, 72, 0, 1),
+        FIELD_UNLESS_0(ata_log_capabilities, form_factor, 32, 0, 4),
+    };
+#undef F
     const uint8_t *b = data;
     uint64_t q;
     int rc;
     memset(out, 0, sizeof *out);
     if ((rc = check_page(b, n, 0x03)))
         return rc;
-    if (quad(b, n, 8, &q)) {
-        KNOW(ata_log_capabilities, out, capabilities, q);
-        KNOW_QUAD_BIT(ata_log_capabilities, definitive_ending, 51);
-        KNOW_QUAD_BIT(ata_log_capabilities, dsm_xl, 50);
-        KNOW_QUAD_BIT(ata_log_capabilities, zero_ext, 48);
-        KNOW_QUAD_BIT(ata_log_capabilities, dsn, 44);
-        KNOW_QUAD_BIT(ata_log_capabilities, amac, 41);
-        KNOW_QUAD_BIT(ata_log_capabilities, drat, 39);
-        KNOW_QUAD_BIT(ata_log_capabilities, rzat, 31);
-        KNOW_QUAD_BIT(ata_log_capabilities, look_ahead, 25);
-        KNOW_QUAD_BIT(ata_log_capabilities, write_cache, 24);
-        KNOW_QUAD_BIT(ata_log_capabilities, smart, 23);
-        KNOW_QUAD_BIT(ata_log_capabilities, lba48, 20);
-        KNOW_QUAD_BIT(ata_log_capabilities, puis, 17);
-        KNOW_QUAD_BIT(ata_log_capabilities, apm, 16);
-        KNOW_QUAD_BIT(ata_log_capabilities, fua, 12);
-        KNOW_QUAD_BIT(ata_log_capabilities, gpl, 11);
-        KNOW_QUAD_BIT(ata_log_capabilities, self_test, 8);
-        KNOW_QUAD_BIT(ata_log_capabilities, error_log, 7);
-        KNOW_QUAD_BIT(ata_log_capabilities, epc, 6);
-        KNOW_QUAD_BIT(ata_log_capabilities, sense_data, 5);
-        KNOW_QUAD_BIT(ata_log_capabilities, gpl_dma, 2);
-    }
+    decode_quads(fields, COUNT(fields), b, n, out);
     if (quad(b, n, 24, &q)) { /* as w217 */
         if ((q & 0xffff) == 1)
             KNOW(ata_log_capabilities, out, rotation_rpm, 0);
         else if ((q & 0xffff) >= 0x0401 && (q & 0xffff) != 0xffff)
             KNOW(ata_log_capabilities, out, rotation_rpm, (uint32_t)(q & 0xffff));
     }
-    if (quad(b, n, 32, &q) && q & 0xf)
-        KNOW(ata_log_capabilities, out, form_factor, (uint32_t)(q & 0xf));
-    if (quad(b, n, 72, &q))
-        KNOW_QUAD_BIT(ata_log_capabilities, trim, 0);
     if (quad(b, n, 136, &q))
         KNOW(ata_log_capabilities, out, queue_depth, (uint32_t)(q & 0x1f) + 1);
     return 0;
@@ -234,6 +244,16 @@ int sated_ata_decode_log_capabilities(const void *data, size_t n, struct sated_a
 
 int sated_ata_decode_log_security(const void *data, size_t n, struct sated_ata_log_security *out)
 {
+#define F(member, quad, bit) FIELD(ata_log_security, member, quad, bit, 1)
+    static const struct field fields[] = {
+        F(supported, 16, 6),     F(level, 16, 5),           F(enhanced_erase, 16, 4),
+        F(count_expired, 16, 3), F(frozen, 16, 2),          F(locked, 16, 1),
+        F(enabled, 16, 0),       F(trusted, 40, 0),         F(sanitize_overrides, 48, 7),
+        F(acs3_commands, 48, 6), F(antifreeze_lock, 48, 5), F(block_erase, 48, 4),
+        F(overwrite, 48, 3),     F(crypto_scramble, 48, 2), F(sanitize, 48, 1),
+        F(encrypts_all, 48, 0),
+    };
+#undef F
     const uint8_t *b = data;
     uint64_t q;
     uint32_t open;
@@ -242,17 +262,9 @@ int sated_ata_decode_log_security(const void *data, size_t n, struct sated_ata_l
     memset(out, 0, sizeof *out);
     if ((rc = check_page(b, n, 0x06)))
         return rc;
+    decode_quads(fields, COUNT(fields), b, n, out);
     if (quad(b, n, 8, &q) && (q & 0xffff) && (q & 0xffff) != 0xffff)
         KNOW(ata_log_security, out, master_revision, (uint32_t)(q & 0xffff));
-    if (quad(b, n, 16, &q)) {
-        KNOW_QUAD_BIT(ata_log_security, supported, 6);
-        KNOW_QUAD_BIT(ata_log_security, level, 5);
-        KNOW_QUAD_BIT(ata_log_security, enhanced_erase, 4);
-        KNOW_QUAD_BIT(ata_log_security, count_expired, 3);
-        KNOW_QUAD_BIT(ata_log_security, frozen, 2);
-        KNOW_QUAD_BIT(ata_log_security, locked, 1);
-        KNOW_QUAD_BIT(ata_log_security, enabled, 0);
-    }
     if (quad(b, n, 24, &q) && (minutes = ata_erase_minutes((uint32_t)(q & 0xffff), &open)) >= 0) {
         KNOW(ata_log_security, out, enhanced_minutes, (uint32_t)minutes);
         KNOW(ata_log_security, out, enhanced_at_least, open);
@@ -261,51 +273,39 @@ int sated_ata_decode_log_security(const void *data, size_t n, struct sated_ata_l
         KNOW(ata_log_security, out, erase_minutes, (uint32_t)minutes);
         KNOW(ata_log_security, out, erase_at_least, open);
     }
-    if (quad(b, n, 40, &q))
-        KNOW_QUAD_BIT(ata_log_security, trusted, 0);
-    if (quad(b, n, 48, &q)) {
-        KNOW_QUAD_BIT(ata_log_security, sanitize_overrides, 7);
-        KNOW_QUAD_BIT(ata_log_security, acs3_commands, 6);
-        KNOW_QUAD_BIT(ata_log_security, antifreeze_lock, 5);
-        KNOW_QUAD_BIT(ata_log_security, block_erase, 4);
-        KNOW_QUAD_BIT(ata_log_security, overwrite, 3);
-        KNOW_QUAD_BIT(ata_log_security, crypto_scramble, 2);
-        KNOW_QUAD_BIT(ata_log_security, sanitize, 1);
-        KNOW_QUAD_BIT(ata_log_security, encrypts_all, 0);
-    }
     return 0;
 }
 
 int sated_ata_decode_log_sata(const void *data, size_t n, struct sated_ata_log_sata *out)
 {
+#define F(member, quad, bit, bits) FIELD(ata_log_sata, member, quad, bit, bits)
+    static const struct field fields[] = {
+        F(capabilities, 8, 0, 63),
+        F(ncq, 8, 7, 1),
+        F(phy_counters, 8, 9, 1),
+        F(ncq_priority, 8, 11, 1),
+        F(read_log_dma_equivalent, 8, 14, 1),
+        F(ncq_streaming, 8, 15, 1),
+        F(ncq_management, 8, 16, 1),
+        F(ncq_send_receive, 8, 17, 1),
+        F(dipm, 8, 20, 1),
+        F(settings_preservation, 8, 23, 1),
+        F(ncq_autosense, 8, 24, 1),
+        F(devsleep, 8, 25, 1),
+        F(devsleep_to_reduced, 8, 26, 1),
+        F(settings, 16, 0, 63),
+        FIELD_UNLESS_0(ata_log_sata, speed_current, 16, 0, 3),
+    };
+#undef F
     const uint8_t *b = data;
     uint64_t q;
     int rc;
     memset(out, 0, sizeof *out);
     if ((rc = check_page(b, n, 0x08)))
         return rc;
-    if (quad(b, n, 8, &q)) {
-        KNOW(ata_log_sata, out, capabilities, q);
-        if (q & 7)
-            KNOW(ata_log_sata, out, speed_max, q & 4 ? 3 : q & 2 ? 2 : 1);
-        KNOW_QUAD_BIT(ata_log_sata, ncq, 7);
-        KNOW_QUAD_BIT(ata_log_sata, phy_counters, 9);
-        KNOW_QUAD_BIT(ata_log_sata, ncq_priority, 11);
-        KNOW_QUAD_BIT(ata_log_sata, read_log_dma_equivalent, 14);
-        KNOW_QUAD_BIT(ata_log_sata, ncq_streaming, 15);
-        KNOW_QUAD_BIT(ata_log_sata, ncq_management, 16);
-        KNOW_QUAD_BIT(ata_log_sata, ncq_send_receive, 17);
-        KNOW_QUAD_BIT(ata_log_sata, dipm, 20);
-        KNOW_QUAD_BIT(ata_log_sata, settings_preservation, 23);
-        KNOW_QUAD_BIT(ata_log_sata, ncq_autosense, 24);
-        KNOW_QUAD_BIT(ata_log_sata, devsleep, 25);
-        KNOW_QUAD_BIT(ata_log_sata, devsleep_to_reduced, 26);
-    }
-    if (quad(b, n, 16, &q)) {
-        KNOW(ata_log_sata, out, settings, q);
-        if (q & 7)
-            KNOW(ata_log_sata, out, speed_current, (uint32_t)(q & 7));
-    }
+    decode_quads(fields, COUNT(fields), b, n, out);
+    if (quad(b, n, 8, &q) && q & 7)
+        KNOW(ata_log_sata, out, speed_max, q & 4 ? 3 : q & 2 ? 2 : 1);
     return 0;
 }
 
@@ -319,7 +319,7 @@ int sated_ata_decode_dco(const void *data, size_t n, struct sated_ata_dco *out)
     if (b[510] != 0xa5)
         KNOW(ata_dco, out, checksum, SATED_ATA_CHECKSUM_ABSENT);
     else
-        KNOW(ata_dco, out, checksum, ata_sum(b, PAGE) ? SATED_ATA_CHECKSUM_BAD : SATED_ATA_CHECKSUM_OK);
+        KNOW(ata_dco, out, checksum, ata_checksum(b));
     if (out->checksum != SATED_ATA_CHECKSUM_OK)
         return 0;
     KNOW(ata_dco, out, revision, bytes_le16(b));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* SMART data and thresholds (layout as in ATA-3 and ATA8-ACS 7.53; the attributes themselves are the makers'), and the
- * self-test logs (ACS-4 A.14, A.15). */
+/* SMART data and thresholds (layout as in ATA-3 and ATA8-ACS, SMART READ DATA; the attributes themselves are the makers'), and the
+ * self-test logs (ATA8-ACS, SMART self-test log and Extended SMART self-test log). */
 #include <sated/ata.h>
 
 #include <string.h>
@@ -16,11 +16,6 @@ static int too_short(const char *what, size_t n)
 {
     return error_set(SATED_PARSE, SATED_LAYER_DRIVE,
                      "%s: %zu bytes were received, too few for its revision number; read it again", what, n);
-}
-
-static uint32_t checksum(const uint8_t *page)
-{
-    return ata_sum(page, PAGE) ? SATED_ATA_CHECKSUM_BAD : SATED_ATA_CHECKSUM_OK;
 }
 
 static const struct field smart_fields[] = {
@@ -57,18 +52,17 @@ int sated_ata_decode_smart(const void *data, size_t n, struct sated_ata_smart *o
     if (n > 363)
         KNOW(ata_smart, out, self_test_remaining, (b[363] & 0xf) * UINT32_C(10));
     if (out->extended_minutes == 0xff) { /* the word behind it tells */
-        out->extended_minutes = 0;
-        out->known &= ~KNOWN_BIT(ata_smart, extended_minutes);
+        FORGET(ata_smart, out, extended_minutes);
         if (n > 376)
             KNOW(ata_smart, out, extended_minutes, bytes_le16(b + 375));
     }
     if (n >= PAGE)
-        KNOW(ata_smart, out, checksum, checksum(b));
+        KNOW(ata_smart, out, checksum, ata_checksum(b));
     for (size_t i = 0; i < SATED_ATA_ATTRIBUTES && 14 + 12 * i <= n; i++)
         if (b[2 + 12 * i])
             decode_attribute(b + 2 + 12 * i, &out->attributes[out->n_attributes++]);
     if (n >= 2 + 12 * SATED_ATA_ATTRIBUTES)
-        out->known |= KNOWN_BIT(ata_smart, n_attributes) | KNOWN_BIT(ata_smart, attributes);
+        KNOW_LIST(ata_smart, out, n_attributes, attributes);
     return 0;
 }
 
@@ -80,7 +74,7 @@ int sated_ata_decode_smart_thresholds(const void *data, size_t n, struct sated_a
         return too_short("SMART thresholds", n);
     KNOW(ata_smart_thresholds, out, revision, bytes_le16(b));
     if (n >= PAGE)
-        KNOW(ata_smart_thresholds, out, checksum, checksum(b));
+        KNOW(ata_smart_thresholds, out, checksum, ata_checksum(b));
     for (size_t i = 0; i < SATED_ATA_ATTRIBUTES && 14 + 12 * i <= n; i++)
         if (b[2 + 12 * i]) {
             struct sated_ata_smart_threshold *t = &out->thresholds[out->n_thresholds++];
@@ -88,7 +82,7 @@ int sated_ata_decode_smart_thresholds(const void *data, size_t n, struct sated_a
             t->threshold = b[3 + 12 * i];
         }
     if (n >= 2 + 12 * SATED_ATA_ATTRIBUTES)
-        out->known |= KNOWN_BIT(ata_smart_thresholds, n_thresholds) | KNOWN_BIT(ata_smart_thresholds, thresholds);
+        KNOW_LIST(ata_smart_thresholds, out, n_thresholds, thresholds);
     return 0;
 }
 
@@ -119,7 +113,7 @@ int sated_ata_decode_self_test_log(const void *data, size_t n, bool extended, st
     KNOW(ata_self_test_log, out, revision, extended ? b[0] : bytes_le16(b));
     if (n < PAGE)
         return 0;
-    KNOW(ata_self_test_log, out, checksum, checksum(b));
+    KNOW(ata_self_test_log, out, checksum, ata_checksum(b));
     index = extended ? bytes_le16(b + index_at) : b[index_at];
     if (index > places) /* the newest one stands on a page that is not here, or nowhere */
         return 0;
@@ -128,6 +122,6 @@ int sated_ata_decode_self_test_log(const void *data, size_t n, bool extended, st
         if (b[at] || b[at + 1] || bytes_le16(b + at + 2))
             decode_entry(b + at, extended, &out->entries[out->n_entries++]);
     }
-    out->known |= KNOWN_BIT(ata_self_test_log, n_entries) | KNOWN_BIT(ata_self_test_log, entries);
+    KNOW_LIST(ata_self_test_log, out, n_entries, entries);
     return 0;
 }

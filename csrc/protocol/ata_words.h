@@ -12,7 +12,7 @@ struct ata_words {
     unsigned n; /* words that were received, 256 at most */
 };
 
-/* Whether a word was received and, where the standard has a mark for it, is marked valid (ACS-4 7.13.7). */
+/* Whether a word was received and, where the standard has a mark for it, is marked valid (ACS-4, IDENTIFY DEVICE). */
 bool ata_word_valid(const struct ata_words *w, unsigned word);
 
 /* A bit as 1 or 0, -1 where its word is not valid. Bits of feature sets that are newer than the drive are 0: the drive
@@ -42,6 +42,12 @@ static inline uint8_t ata_sum(const uint8_t *data, size_t n)
     while (n--)
         sum = (uint8_t)(sum + *data++);
     return sum;
+}
+
+/* enum sated_ata_checksum of a page of 512 bytes whose last one makes the sum 0. */
+static inline uint32_t ata_checksum(const uint8_t *page)
+{
+    return ata_sum(page, 512) ? SATED_ATA_CHECKSUM_BAD : SATED_ATA_CHECKSUM_OK;
 }
 
 /* Minutes of w89, w90 and of log 30h page 06h: -1 where the drive gives none; *open says that it takes longer. */

@@ -358,7 +358,7 @@ int sated_ata_calibration(uint64_t before, uint64_t after, uint64_t bytes_writte
     static const uint64_t units[] = {512, 4096, 512000, MIB, 16 * MIB, 32 * MIB, 64 * MIB, GIB, 1000000000};
     uint64_t counts = after - before, unit = 0;
     memset(out, 0, sizeof *out);
-    out->known |= KNOWN_BIT(ata_calibration, n_candidates) | KNOWN_BIT(ata_calibration, candidates);
+    KNOW_LIST(ata_calibration, out, n_candidates, candidates);
     if (after <= before || !bytes_written)
         return 0;
     KNOW(ata_calibration, out, step_bytes, (double)bytes_written / (double)counts);

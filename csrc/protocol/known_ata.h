@@ -17,7 +17,8 @@ enum {
     known_ata_registers_device = 8,
     known_ata_registers_extend = 9,
     known_ata_registers_source = 10,
-    known_ata_registers_reserved = 11,
+    known_ata_registers_log_index = 11,
+    known_ata_registers_reserved = 12,
 };
 
 enum {
@@ -279,6 +280,26 @@ enum {
 };
 
 enum {
+    known_ata_error_entry_command = 1,
+    known_ata_error_entry_features = 2,
+    known_ata_error_entry_status = 3,
+    known_ata_error_entry_error = 4,
+    known_ata_error_entry_count = 5,
+    known_ata_error_entry_device = 6,
+    known_ata_error_entry_lba = 7,
+    known_ata_error_entry_state = 8,
+    known_ata_error_entry_hours = 9,
+};
+
+enum {
+    known_ata_error_log_version = 1,
+    known_ata_error_log_checksum = 2,
+    known_ata_error_log_total = 3,
+    known_ata_error_log_n_entries = 4,
+    known_ata_error_log_entries = 5,
+};
+
+enum {
     known_ata_attribute_info_format = 1,
     known_ata_attribute_info_meaning = 2,
     known_ata_attribute_info_unit_bytes = 3,
@@ -332,6 +353,46 @@ enum {
     known_ata_log_directory_version = 1,
     known_ata_log_directory_reserved = 2,
     known_ata_log_directory_pages = 3,
+};
+
+enum {
+    known_ata_pending_defect_lba = 1,
+    known_ata_pending_defect_hours = 2,
+    known_ata_pending_defect_reserved = 3,
+};
+
+enum {
+    known_ata_pending_defects_total = 1,
+    known_ata_pending_defects_truncated = 2,
+    known_ata_pending_defects_n_defects = 3,
+    known_ata_pending_defects_reserved = 4,
+    known_ata_pending_defects_defects = 5,
+};
+
+enum {
+    known_ata_ncq_error_queued = 1,
+    known_ata_ncq_error_tag = 2,
+    known_ata_ncq_error_status = 3,
+    known_ata_ncq_error_error = 4,
+    known_ata_ncq_error_count = 5,
+    known_ata_ncq_error_device = 6,
+    known_ata_ncq_error_lba = 7,
+    known_ata_ncq_error_key = 8,
+    known_ata_ncq_error_asc = 9,
+    known_ata_ncq_error_ascq = 10,
+    known_ata_ncq_error_checksum = 11,
+};
+
+enum {
+    known_ata_internal_status_log = 1,
+    known_ata_internal_status_organization = 2,
+    known_ata_internal_status_area1_last = 3,
+    known_ata_internal_status_area2_last = 4,
+    known_ata_internal_status_area3_last = 5,
+    known_ata_internal_status_saved = 6,
+    known_ata_internal_status_generation = 7,
+    known_ata_internal_status_reserved = 8,
+    known_ata_internal_status_reason = 9,
 };
 
 enum {

@@ -177,6 +177,48 @@ enum {
 };
 
 enum {
+    known_nvme_independent_ns_anagrpid = 1,
+    known_nvme_independent_ns_nvmsetid = 2,
+    known_nvme_independent_ns_endgid = 3,
+    known_nvme_independent_ns_nsfeat = 4,
+    known_nvme_independent_ns_nmic = 5,
+    known_nvme_independent_ns_rescap = 6,
+    known_nvme_independent_ns_fpi = 7,
+    known_nvme_independent_ns_nsattr = 8,
+    known_nvme_independent_ns_nstat = 9,
+};
+
+enum {
+    known_nvme_nvm_ns_lbstm = 1,
+    known_nvme_nvm_ns_pic = 2,
+    known_nvme_nvm_ns_n_elbaf = 3,
+    known_nvme_nvm_ns_elbaf = 4,
+};
+
+enum {
+    known_nvme_nvm_ctrl_vsl = 1,
+    known_nvme_nvm_ctrl_wzsl = 2,
+    known_nvme_nvm_ctrl_wusl = 3,
+    known_nvme_nvm_ctrl_dmrl = 4,
+    known_nvme_nvm_ctrl_dmrsl = 5,
+    known_nvme_nvm_ctrl_dmsl = 6,
+};
+
+enum {
+    known_nvme_granularity_list_attributes = 1,
+    known_nvme_granularity_list_truncated = 2,
+    known_nvme_granularity_list_n_granularity = 3,
+    known_nvme_granularity_list_reserved = 4,
+    known_nvme_granularity_list_granularity = 5,
+};
+
+enum {
+    known_nvme_uuid_list_truncated = 1,
+    known_nvme_uuid_list_n_uuids = 2,
+    known_nvme_uuid_list_uuids = 3,
+};
+
+enum {
     known_nvme_ns_list_truncated = 1,
     known_nvme_ns_list_n_nsid = 2,
     known_nvme_ns_list_nsid = 3,
@@ -248,6 +290,12 @@ enum {
     known_nvme_smart_log_thm_temp2_total_time = 23,
     known_nvme_smart_log_n_sensors = 24,
     known_nvme_smart_log_sensors = 25,
+};
+
+enum {
+    known_nvme_apst_n_transitions = 1,
+    known_nvme_apst_reserved = 2,
+    known_nvme_apst_transitions = 3,
 };
 
 enum {
@@ -354,6 +402,9 @@ enum {
     known_nvme_sanitize_log_etond = 11,
     known_nvme_sanitize_log_etbend = 12,
     known_nvme_sanitize_log_etcend = 13,
+    known_nvme_sanitize_log_etpvds = 14,
+    known_nvme_sanitize_log_sans = 15,
+    known_nvme_sanitize_log_fails = 16,
 };
 
 enum {

@@ -121,6 +121,66 @@ enum {
 };
 
 enum {
+    known_scsi_vpd_extended_activate_microcode = 1,
+    known_scsi_vpd_extended_spt = 2,
+    known_scsi_vpd_extended_grd_chk = 3,
+    known_scsi_vpd_extended_app_chk = 4,
+    known_scsi_vpd_extended_ref_chk = 5,
+    known_scsi_vpd_extended_uask_sup = 6,
+    known_scsi_vpd_extended_group_sup = 7,
+    known_scsi_vpd_extended_prior_sup = 8,
+    known_scsi_vpd_extended_headsup = 9,
+    known_scsi_vpd_extended_ordsup = 10,
+    known_scsi_vpd_extended_simpsup = 11,
+    known_scsi_vpd_extended_wu_sup = 12,
+    known_scsi_vpd_extended_crd_sup = 13,
+    known_scsi_vpd_extended_nv_sup = 14,
+    known_scsi_vpd_extended_v_sup = 15,
+    known_scsi_vpd_extended_no_pi_chk = 16,
+    known_scsi_vpd_extended_p_i_i_sup = 17,
+    known_scsi_vpd_extended_luiclr = 18,
+    known_scsi_vpd_extended_lu_coll_type = 19,
+    known_scsi_vpd_extended_r_sup = 20,
+    known_scsi_vpd_extended_rtd_sup = 21,
+    known_scsi_vpd_extended_hssrelef = 22,
+    known_scsi_vpd_extended_multi_it_nexus_microcode = 23,
+    known_scsi_vpd_extended_extended_self_test_minutes = 24,
+    known_scsi_vpd_extended_poa_sup = 25,
+    known_scsi_vpd_extended_hra_sup = 26,
+    known_scsi_vpd_extended_vsa_sup = 27,
+    known_scsi_vpd_extended_dms_valid = 28,
+    known_scsi_vpd_extended_maximum_sense_length = 29,
+    known_scsi_vpd_extended_ibs = 30,
+    known_scsi_vpd_extended_ias = 31,
+    known_scsi_vpd_extended_sac = 32,
+    known_scsi_vpd_extended_nrd1 = 33,
+    known_scsi_vpd_extended_nrd0 = 34,
+    known_scsi_vpd_extended_maximum_inquiry_change_logs = 35,
+    known_scsi_vpd_extended_maximum_mode_page_change_logs = 36,
+    known_scsi_vpd_extended_truncated = 37,
+};
+
+enum {
+    known_scsi_vpd_mode_policy_n_policies = 1,
+    known_scsi_vpd_mode_policy_policies = 2,
+    known_scsi_vpd_mode_policy_truncated = 3,
+};
+
+enum {
+    known_scsi_port_relative_port = 1,
+    known_scsi_port_initiator_offset = 2,
+    known_scsi_port_initiator_length = 3,
+    known_scsi_port_n_designators = 4,
+    known_scsi_port_designators = 5,
+};
+
+enum {
+    known_scsi_vpd_ports_n_ports = 1,
+    known_scsi_vpd_ports_ports = 2,
+    known_scsi_vpd_ports_truncated = 3,
+};
+
+enum {
     known_scsi_vpd_ata_sat_vendor = 1,
     known_scsi_vpd_ata_sat_product = 2,
     known_scsi_vpd_ata_sat_revision = 3,
@@ -129,6 +189,21 @@ enum {
     known_scsi_vpd_ata_command_code = 6,
     known_scsi_vpd_ata_identify = 7,
     known_scsi_vpd_ata_truncated = 8,
+};
+
+enum {
+    known_scsi_vpd_power_standby_y = 1,
+    known_scsi_vpd_power_standby_z = 2,
+    known_scsi_vpd_power_idle_c = 3,
+    known_scsi_vpd_power_idle_b = 4,
+    known_scsi_vpd_power_idle_a = 5,
+    known_scsi_vpd_power_stopped_recovery_ms = 6,
+    known_scsi_vpd_power_standby_z_recovery_ms = 7,
+    known_scsi_vpd_power_standby_y_recovery_ms = 8,
+    known_scsi_vpd_power_idle_a_recovery_ms = 9,
+    known_scsi_vpd_power_idle_b_recovery_ms = 10,
+    known_scsi_vpd_power_idle_c_recovery_ms = 11,
+    known_scsi_vpd_power_truncated = 12,
 };
 
 enum {
@@ -182,6 +257,29 @@ enum {
     known_scsi_vpd_provisioning_n_group = 11,
     known_scsi_vpd_provisioning_group = 12,
     known_scsi_vpd_provisioning_truncated = 13,
+};
+
+enum {
+    known_scsi_vpd_zoned_zoned_extension = 1,
+    known_scsi_vpd_zoned_aaorb = 2,
+    known_scsi_vpd_zoned_urswrz = 3,
+    known_scsi_vpd_zoned_optimal_open_sequential_preferred = 4,
+    known_scsi_vpd_zoned_optimal_non_sequential_preferred = 5,
+    known_scsi_vpd_zoned_maximum_open_sequential_required = 6,
+    known_scsi_vpd_zoned_zone_alignment_method = 7,
+    known_scsi_vpd_zoned_zone_starting_lba_granularity = 8,
+    known_scsi_vpd_zoned_truncated = 9,
+};
+
+enum {
+    known_scsi_vpd_limits_extension_rscs = 1,
+    known_scsi_vpd_limits_extension_maximum_number_of_streams = 2,
+    known_scsi_vpd_limits_extension_optimal_stream_write_size = 3,
+    known_scsi_vpd_limits_extension_stream_granularity_size = 4,
+    known_scsi_vpd_limits_extension_maximum_scattered_range_transfer_length = 5,
+    known_scsi_vpd_limits_extension_maximum_scattered_range_descriptors = 6,
+    known_scsi_vpd_limits_extension_maximum_scattered_transfer_length = 7,
+    known_scsi_vpd_limits_extension_truncated = 8,
 };
 
 enum {
@@ -272,6 +370,25 @@ enum {
 };
 
 enum {
+    known_scsi_mode_power_ps = 1,
+    known_scsi_mode_power_pm_bg_precedence = 2,
+    known_scsi_mode_power_standby_y = 3,
+    known_scsi_mode_power_idle_c = 4,
+    known_scsi_mode_power_idle_b = 5,
+    known_scsi_mode_power_idle_a = 6,
+    known_scsi_mode_power_standby_z = 7,
+    known_scsi_mode_power_idle_a_timer = 8,
+    known_scsi_mode_power_standby_z_timer = 9,
+    known_scsi_mode_power_idle_b_timer = 10,
+    known_scsi_mode_power_idle_c_timer = 11,
+    known_scsi_mode_power_standby_y_timer = 12,
+    known_scsi_mode_power_ccf_idle = 13,
+    known_scsi_mode_power_ccf_standby = 14,
+    known_scsi_mode_power_ccf_stopped = 15,
+    known_scsi_mode_power_truncated = 16,
+};
+
+enum {
     known_scsi_log_page = 1,
     known_scsi_log_subpage = 2,
     known_scsi_log_spf = 3,
@@ -356,6 +473,27 @@ enum {
     known_scsi_log_background_scan_n_results = 6,
     known_scsi_log_background_scan_results = 7,
     known_scsi_log_background_scan_truncated = 8,
+};
+
+enum {
+    known_scsi_phy_port = 1,
+    known_scsi_phy_phy = 2,
+    known_scsi_phy_attached_type = 3,
+    known_scsi_phy_reason = 4,
+    known_scsi_phy_rate = 5,
+    known_scsi_phy_attached_phy = 6,
+    known_scsi_phy_sas_address = 7,
+    known_scsi_phy_attached_sas_address = 8,
+    known_scsi_phy_invalid_dwords = 9,
+    known_scsi_phy_disparity_errors = 10,
+    known_scsi_phy_sync_losses = 11,
+    known_scsi_phy_reset_problems = 12,
+};
+
+enum {
+    known_scsi_log_phys_n_phys = 1,
+    known_scsi_log_phys_phys = 2,
+    known_scsi_log_phys_truncated = 3,
 };
 
 enum {

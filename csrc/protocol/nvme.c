@@ -6,6 +6,7 @@
 
 #include "core/bytes.h"
 #include "core/error.h"
+#include "protocol/known_nvme.h"
 #include "protocol/nvme_inside.h"
 
 void nvme_begin(struct sated_nvme_command *c, bool admin, uint32_t opcode, uint32_t nsid, uint32_t data_len)
@@ -200,6 +201,20 @@ int sated_nvme_build_apst_table(void *buf, size_t cap, const struct sated_nvme_t
         bytes_put_le32((uint8_t *)buf + 8 * i, transitions[i].idle_ms << 8 | transitions[i].state << 3);
     }
     return 256;
+}
+
+int sated_nvme_decode_apst(const void *data, size_t n, struct sated_nvme_apst *out)
+{
+    memset(out, 0, sizeof *out);
+    if (n < 8)
+        return nvme_short("APST table", n, 8);
+    for (; out->n_transitions < 32 && 8 * (out->n_transitions + 1u) <= n; out->n_transitions++) {
+        uint32_t bits = bytes_le32((const uint8_t *)data + 8 * out->n_transitions);
+        out->transitions[out->n_transitions].idle_ms = bits >> 8;
+        out->transitions[out->n_transitions].state = bits >> 3 & 31;
+    }
+    KNOW_LIST(nvme_apst, out, n_transitions, transitions);
+    return 0;
 }
 
 int sated_nvme_build_format(struct sated_nvme_command *c, uint32_t nsid, uint32_t lbaf, bool mset, uint32_t pi,

@@ -172,7 +172,7 @@ int sated_nvme_decode_id_ctrl(const void *data, size_t n, struct sated_nvme_id_c
         out->n_psd++;
     }
     if (out->n_psd)
-        out->known |= KNOWN_BIT(nvme_id_ctrl, n_psd) | KNOWN_BIT(nvme_id_ctrl, psd);
+        KNOW_LIST(nvme_id_ctrl, out, n_psd, psd);
     return 0;
 }
 
@@ -274,13 +274,108 @@ int sated_nvme_decode_id_ns(const void *data, size_t n, struct sated_nvme_id_ns 
         out->n_lbaf++;
     }
     if (out->n_lbaf)
-        out->known |= KNOWN_BIT(nvme_id_ns, n_lbaf) | KNOWN_BIT(nvme_id_ns, lbaf);
+        KNOW_LIST(nvme_id_ns, out, n_lbaf, lbaf);
     rc = sated_nvme_decode_flbas(out->flbas, formats, &format, &extended);
     if (rc)
         return rc;
     KNOW(nvme_id_ns, out, format, format);
     if (format < out->n_lbaf)
         decode_sizes(out);
+    return 0;
+}
+
+static const struct field independent[] = {
+    FIELD(nvme_independent_ns, nsfeat, 0, 0, 8),     FIELD(nvme_independent_ns, nmic, 1, 0, 8),
+    FIELD(nvme_independent_ns, rescap, 2, 0, 8),     FIELD(nvme_independent_ns, fpi, 3, 0, 8),
+    FIELD(nvme_independent_ns, anagrpid, 4, 0, 32),  FIELD(nvme_independent_ns, nsattr, 8, 0, 8),
+    FIELD(nvme_independent_ns, nvmsetid, 10, 0, 16), FIELD(nvme_independent_ns, endgid, 12, 0, 16),
+    FIELD(nvme_independent_ns, nstat, 14, 0, 8),
+};
+
+int sated_nvme_decode_independent_ns(const void *data, size_t n, struct sated_nvme_independent_ns *out)
+{
+    memset(out, 0, sizeof *out);
+    if (!n)
+        return nvme_short("I/O Command Set Independent Identify Namespace", n, 1);
+    fields_decode_le(independent, FIELDS(independent), data, n, out);
+    return 0;
+}
+
+static const struct field nvm_ns[] = {
+    FIELD(nvme_nvm_ns, lbstm, 0, 0, 64),
+    FIELD(nvme_nvm_ns, pic, 8, 0, 8),
+};
+
+int sated_nvme_decode_nvm_ns(const void *data, size_t n, struct sated_nvme_nvm_ns *out)
+{
+    memset(out, 0, sizeof *out);
+    if (!n)
+        return nvme_short("NVM Command Set Identify Namespace", n, 1);
+    fields_decode_le(nvm_ns, FIELDS(nvm_ns), data, n, out);
+    for (; out->n_elbaf < 64 && 12 + 4 * (out->n_elbaf + 1u) <= n; out->n_elbaf++) {
+        uint32_t bits = bytes_le32((const uint8_t *)data + 12 + 4 * out->n_elbaf);
+        struct sated_nvme_elba_format *f = &out->elbaf[out->n_elbaf];
+        f->sts = bits & 127;
+        f->pif = bits >> 7 & 3;
+        f->qpif = bits >> 9 & 15;
+    }
+    if (out->n_elbaf)
+        KNOW_LIST(nvme_nvm_ns, out, n_elbaf, elbaf);
+    return 0;
+}
+
+static const struct field nvm_ctrl[] = {
+    FIELD(nvme_nvm_ctrl, vsl, 0, 0, 8),  FIELD(nvme_nvm_ctrl, wzsl, 1, 0, 8),   FIELD(nvme_nvm_ctrl, wusl, 2, 0, 8),
+    FIELD(nvme_nvm_ctrl, dmrl, 3, 0, 8), FIELD(nvme_nvm_ctrl, dmrsl, 4, 0, 32), FIELD(nvme_nvm_ctrl, dmsl, 8, 0, 64),
+};
+
+int sated_nvme_decode_nvm_ctrl(const void *data, size_t n, struct sated_nvme_nvm_ctrl *out)
+{
+    memset(out, 0, sizeof *out);
+    if (!n)
+        return nvme_short("NVM Command Set Identify Controller", n, 1);
+    fields_decode_le(nvm_ctrl, FIELDS(nvm_ctrl), data, n, out);
+    return 0;
+}
+
+int sated_nvme_decode_granularity_list(const void *data, size_t n, struct sated_nvme_granularity_list *out)
+{
+    const uint8_t *p = data;
+    uint32_t told;
+    memset(out, 0, sizeof *out);
+    if (n < 5)
+        return nvme_short("Namespace Granularity List", n, 5);
+    told = p[4] + 1u; /* 0-based */
+    if (told > 16)
+        return error_set(SATED_PARSE, SATED_LAYER_DRIVE,
+                         "Namespace Granularity List: byte 4 says %u descriptors, but 16 are the most (NVM 4.1.5)",
+                         (unsigned)told);
+    KNOW(nvme_granularity_list, out, attributes, bytes_le32(p));
+    for (; out->n_granularity < told && 32 + 16 * (out->n_granularity + 1u) <= n; out->n_granularity++) {
+        out->granularity[out->n_granularity].nsze = bytes_le64(p + 32 + 16 * out->n_granularity);
+        out->granularity[out->n_granularity].ncap = bytes_le64(p + 40 + 16 * out->n_granularity);
+    }
+    KNOW(nvme_granularity_list, out, truncated, out->n_granularity < told);
+    KNOW_LIST(nvme_granularity_list, out, n_granularity, granularity);
+    return 0;
+}
+
+int sated_nvme_decode_uuid_list(const void *data, size_t n, struct sated_nvme_uuid_list *out)
+{
+    const uint8_t *p = data;
+    memset(out, 0, sizeof *out);
+    if (n < 64)
+        return nvme_short("UUID List", n, 64);
+    KNOW_LIST(nvme_uuid_list, out, n_uuids, uuids);
+    KNOW(nvme_uuid_list, out, truncated, 0);
+    for (; out->n_uuids < 127 && 32 * (out->n_uuids + 2u) <= n; out->n_uuids++) {
+        const uint8_t *entry = p + 32 * (out->n_uuids + 1u);
+        if (nvme_zero(entry + 16, 16)) /* the end of the list */
+            return 0;
+        out->uuids[out->n_uuids].association = entry[0] & 3;
+        memcpy(out->uuids[out->n_uuids].uuid, entry + 16, 16);
+    }
+    out->truncated = out->n_uuids < 127;
     return 0;
 }
 

@@ -24,13 +24,10 @@ int nvme_one_namespace(const char *command, uint32_t nsid, bool all);
 
 #define FIELDS(table) (sizeof(table) / sizeof *(table))
 
-/* Takes back what a member holds: it is not known after all. */
 #define FORGET_IF(cond, of, s, member) \
     do { \
-        if (cond) { \
-            memset(&(s)->member, 0, sizeof(s)->member); \
-            (s)->known &= ~KNOWN_BIT(of, member); \
-        } \
+        if (cond) \
+            FORGET(of, s, member); \
     } while (0)
 #define FORGET_ZERO(of, s, member) FORGET_IF(nvme_zero(&(s)->member, sizeof(s)->member), of, s, member)
 

@@ -96,7 +96,7 @@ static uint32_t decode_sensors(const uint8_t *p, size_t n, struct sated_nvme_sma
         out->n_sensors++;
     }
     if (n >= 216)
-        out->known |= KNOWN_BIT(nvme_smart_log, n_sensors) | KNOWN_BIT(nvme_smart_log, sensors);
+        KNOW_LIST(nvme_smart_log, out, n_sensors, sensors);
     else
         out->n_sensors = 0;
     return n >= 216 ? doubts : 0;
@@ -160,7 +160,7 @@ int sated_nvme_decode_firmware_log(const void *data, size_t n, struct sated_nvme
         out->n_slots++;
     }
     if (n >= 64)
-        out->known |= KNOWN_BIT(nvme_firmware_log, n_slots) | KNOWN_BIT(nvme_firmware_log, slots);
+        KNOW_LIST(nvme_firmware_log, out, n_slots, slots);
     return 0;
 }
 
@@ -218,7 +218,7 @@ int sated_nvme_decode_self_test_log(const void *data, size_t n, struct sated_nvm
         if ((p[4 + 28 * i] & 15) != 15 && p[4 + 28 * i] >> 4)
             decode_self_test_result(p + 4 + 28 * i, &out->results[out->n_results++]);
     KNOW(nvme_self_test_log, out, truncated, i < 20);
-    out->known |= KNOWN_BIT(nvme_self_test_log, n_results) | KNOWN_BIT(nvme_self_test_log, results);
+    KNOW_LIST(nvme_self_test_log, out, n_results, results);
     return 0;
 }
 
@@ -327,9 +327,21 @@ int sated_nvme_decode_persistent_event_header(const void *data, size_t n,
 }
 
 static const struct field sanitize[] = {
-    Z(sprog, 0, 0, 16),   Z(sstat, 2, 0, 16),   Z(state, 2, 0, 3),  Z(passes, 2, 3, 5), Z(global_data_erased, 2, 8, 1),
-    Z(scdw10, 4, 0, 32),  Z(eto, 8, 0, 32),     Z(etbe, 12, 0, 32), Z(etce, 16, 0, 32), Z(etond, 20, 0, 32),
-    Z(etbend, 24, 0, 32), Z(etcend, 28, 0, 32),
+    Z(sprog, 0, 0, 16),
+    Z(sstat, 2, 0, 16),
+    Z(state, 2, 0, 3),
+    Z(passes, 2, 3, 5),
+    Z(global_data_erased, 2, 8, 1),
+    Z(scdw10, 4, 0, 32),
+    Z(eto, 8, 0, 32),
+    Z(etbe, 12, 0, 32),
+    Z(etce, 16, 0, 32),
+    Z(etond, 20, 0, 32),
+    Z(etbend, 24, 0, 32),
+    Z(etcend, 28, 0, 32),
+    FIELD_UNLESS_0(nvme_sanitize_log, etpvds, 32, 0, 32),
+    FIELD_UNLESS_0(nvme_sanitize_log, sans, 36, 0, 4),
+    FIELD_UNLESS_0(nvme_sanitize_log, fails, 36, 4, 4),
 };
 
 /* "FFFFFFFFh indicates that no time period is reported". */
@@ -349,6 +361,7 @@ int sated_nvme_decode_sanitize_log(const void *data, size_t n, struct sated_nvme
     FORGET_TIME(etond);
     FORGET_TIME(etbend);
     FORGET_TIME(etcend);
+    FORGET_TIME(etpvds);
     return 0;
 }
 

@@ -158,35 +158,42 @@ static void set_count(struct sated_ata_registers *out, uint16_t count, bool cut)
         KNOW(ata_registers, out, count, count);
 }
 
-/* Sense descriptor 09h, ATA Status Return (SAT-4 12.2.6). */
+#define STATUS_RETURN 0x09 /* the type of the descriptor, and its 14 bytes */
+#define STATUS_RETURN_BYTES 14
+
+/* ATA Status Return descriptor (SAT-4), in sense data and in the results log alike. */
+static void from_status_return(const uint8_t *p, enum sated_ata_registers_source source,
+                               struct sated_ata_registers *out)
+{
+    uint64_t low = (uint64_t)p[7] | (uint64_t)p[9] << 8 | (uint64_t)p[11] << 16;
+    out->source = (uint8_t)source;
+    KNOW(ata_registers, out, extend, p[2] & 1);
+    KNOW(ata_registers, out, error, p[3]);
+    KNOW(ata_registers, out, device, p[12]);
+    KNOW(ata_registers, out, status, p[13]);
+    set_count(out, out->extend ? bytes_be16(p + 4) : p[5], false);
+    if (out->extend)
+        low |= (uint64_t)p[6] << 24 | (uint64_t)p[8] << 32 | (uint64_t)p[10] << 40;
+    set_lba(out, low, out->extend ? 48 : 24, false);
+}
+
 static void from_descriptor(const uint8_t *b, size_t n, struct sated_ata_registers *out)
 {
     struct sated_scsi_sense_descriptor d = {0};
-    for (size_t at = 8; (at = sense_next_descriptor(b, n, at, &d));) {
-        const uint8_t *p = b + d.offset;
-        uint64_t low;
-        if (d.type != 0x09 || d.length < 14)
-            continue;
-        out->source = SATED_ATA_REGISTERS_DESCRIPTOR;
-        KNOW(ata_registers, out, extend, p[2] & 1);
-        KNOW(ata_registers, out, error, p[3]);
-        KNOW(ata_registers, out, device, p[12]);
-        KNOW(ata_registers, out, status, p[13]);
-        set_count(out, out->extend ? bytes_be16(p + 4) : p[5], false);
-        low = (uint64_t)p[7] | (uint64_t)p[9] << 8 | (uint64_t)p[11] << 16;
-        if (out->extend)
-            low |= (uint64_t)p[6] << 24 | (uint64_t)p[8] << 32 | (uint64_t)p[10] << 40;
-        set_lba(out, low, out->extend ? 48 : 24, false);
-        return;
-    }
+    for (size_t at = 8; (at = sense_next_descriptor(b, n, at, &d));)
+        if (d.type == STATUS_RETURN && d.length >= STATUS_RETURN_BYTES) {
+            from_status_return(b + d.offset, SATED_ATA_REGISTERS_DESCRIPTOR, out);
+            return;
+        }
 }
 
 /* The flags byte of both fixed layouts says whether there is more than fits: EXTEND, COUNT and LBA upper nonzero. */
 #define FLAG_EXTEND 0x80
 #define FLAG_COUNT 0x40
 #define FLAG_LBA 0x20
+#define LOG_INDEX 0x0f
 
-/* Fixed format (SAT-4 12.2.7). */
+/* Fixed format sense data with 00/1D (SAT-4). */
 static void from_fixed(const uint8_t *b, struct sated_ata_registers *out)
 {
     out->source = SATED_ATA_REGISTERS_FIXED;
@@ -196,6 +203,8 @@ static void from_fixed(const uint8_t *b, struct sated_ata_registers *out)
     KNOW(ata_registers, out, extend, (b[8] & FLAG_EXTEND) != 0);
     set_count(out, b[6], (b[8] & FLAG_COUNT) != 0);
     set_lba(out, (uint64_t)b[9] | (uint64_t)b[10] << 8 | (uint64_t)b[11] << 16, 24, (b[8] & FLAG_LBA) != 0);
+    if (b[8] & LOG_INDEX)
+        KNOW(ata_registers, out, log_index, b[8] & LOG_INDEX);
 }
 
 /* What libata wrote before Linux 6.11 for commands that failed: the same fields from byte 8 on, the LBA mostly
@@ -220,12 +229,10 @@ static void from_legacy(const uint8_t *b, size_t n, struct sated_ata_registers *
 int sated_ata_decode_registers(const void *sense, size_t n, struct sated_ata_registers *out)
 {
     const uint8_t *b = sense;
+    int rc;
     memset(out, 0, sizeof *out);
-    if (!n)
-        return error_set(SATED_PARSE, SATED_LAYER_DRIVE, "sense data: 0 bytes, where at least 1 was expected");
-    if ((b[0] & 0x7f) < 0x70 || (b[0] & 0x7f) > 0x73)
-        return error_set(SATED_PARSE, SATED_LAYER_DRIVE,
-                         "sense data: response code %02Xh in byte 0, where 70h to 73h was expected", b[0] & 0x7f);
+    if ((rc = sense_check(b, n)))
+        return rc;
     KNOW(ata_registers, out, source, SATED_ATA_REGISTERS_NONE);
     if (b[0] & 2) {
         from_descriptor(b, n, out);
@@ -239,5 +246,31 @@ int sated_ata_decode_registers(const void *sense, size_t n, struct sated_ata_reg
         from_fixed(b, out);
     else if (!b[3] && !b[4] && !b[5] && !b[6] && (b[9] & 0x41) == 0x41 && b[8])
         from_legacy(b, n, out);
+    return 0;
+}
+
+int sated_ata_decode_results_log(const void *data, size_t n, uint32_t log_index, struct sated_ata_registers *out)
+{
+    struct sated_scsi_log log;
+    int rc = sated_scsi_decode_log(data, n, &log);
+    memset(out, 0, sizeof *out);
+    if (rc)
+        return rc;
+    if (log.page != 0x16 || log.subpage)
+        return error_set(SATED_PARSE, SATED_LAYER_DRIVE,
+                         "log page 16h: bytes 0 and 1 say that this is page %02Xh, subpage %02Xh", log.page,
+                         log.subpage);
+    if (!log_index || log_index > LOG_INDEX)
+        REFUSE("ATA PASS-THROUGH Results log: index %u, where 1 to 15 was expected", log_index);
+    KNOW(ata_registers, out, source, SATED_ATA_REGISTERS_NONE);
+    /* Parameters count from 0, indices from 1; each is a whole descriptor. */
+    for (uint32_t i = 0; i < log.n_parameters; i++) {
+        const struct sated_scsi_log_parameter *p = &log.parameters[i];
+        const uint8_t *d = (const uint8_t *)data + p->offset;
+        if (p->code + 1u == log_index && p->length >= STATUS_RETURN_BYTES && d[0] == STATUS_RETURN) {
+            from_status_return(d, SATED_ATA_REGISTERS_LOG, out);
+            break;
+        }
+    }
     return 0;
 }

@@ -78,17 +78,26 @@ int sated_scsi_build_read_capacity_16(struct sated_scsi_command *c, uint32_t all
     return transfers(c, SATED_DATA_IN, alloc);
 }
 
+/* PC and page code in byte 2, subpage code in byte 3: of LOG SENSE and of both forms of MODE SENSE. */
+static int select_page(uint8_t *b, const char *name, uint32_t pc, uint32_t page, uint32_t subpage)
+{
+    FITS(name, "PC", pc, 3);
+    FITS(name, "the page code", page, 0x3f);
+    FITS(name, "the subpage code", subpage, 0xff);
+    b[2] = (uint8_t)(pc << 6 | page);
+    b[3] = (uint8_t)subpage;
+    return 0;
+}
+
 int sated_scsi_build_log_sense(struct sated_scsi_command *c, uint32_t pc, uint32_t page, uint32_t subpage,
                                uint32_t parameter, uint32_t alloc)
 {
     uint8_t *b = begin(c, 0x4d, 10);
-    FITS("LOG SENSE", "PC", pc, 3);
-    FITS("LOG SENSE", "the page code", page, 0x3f);
-    FITS("LOG SENSE", "the subpage code", subpage, 0xff);
+    int rc = select_page(b, "LOG SENSE", pc, page, subpage);
+    if (rc)
+        return rc;
     FITS("LOG SENSE", "the parameter pointer", parameter, 0xffff);
     FITS("LOG SENSE", "the allocation length", alloc, 0xffff);
-    b[2] = (uint8_t)(pc << 6 | page);
-    b[3] = (uint8_t)subpage;
     bytes_put_be16(b + 5, (uint16_t)parameter);
     bytes_put_be16(b + 7, (uint16_t)alloc);
     return transfers(c, SATED_DATA_IN, alloc);
@@ -98,13 +107,11 @@ int sated_scsi_build_mode_sense_6(struct sated_scsi_command *c, uint32_t pc, uin
                                   uint32_t alloc)
 {
     uint8_t *b = begin(c, 0x1a, 6);
-    FITS("MODE SENSE(6)", "PC", pc, 3);
-    FITS("MODE SENSE(6)", "the page code", page, 0x3f);
-    FITS("MODE SENSE(6)", "the subpage code", subpage, 0xff);
+    int rc = select_page(b, "MODE SENSE(6)", pc, page, subpage);
+    if (rc)
+        return rc;
     FITS("MODE SENSE(6)", "the allocation length", alloc, 0xff);
     b[1] = bit(dbd, 3);
-    b[2] = (uint8_t)(pc << 6 | page);
-    b[3] = (uint8_t)subpage;
     b[4] = (uint8_t)alloc;
     return transfers(c, SATED_DATA_IN, alloc);
 }
@@ -113,13 +120,11 @@ int sated_scsi_build_mode_sense_10(struct sated_scsi_command *c, uint32_t pc, ui
                                    bool llbaa, uint32_t alloc)
 {
     uint8_t *b = begin(c, 0x5a, 10);
-    FITS("MODE SENSE(10)", "PC", pc, 3);
-    FITS("MODE SENSE(10)", "the page code", page, 0x3f);
-    FITS("MODE SENSE(10)", "the subpage code", subpage, 0xff);
+    int rc = select_page(b, "MODE SENSE(10)", pc, page, subpage);
+    if (rc)
+        return rc;
     FITS("MODE SENSE(10)", "the allocation length", alloc, 0xffff);
     b[1] = bit(llbaa, 4) | bit(dbd, 3);
-    b[2] = (uint8_t)(pc << 6 | page);
-    b[3] = (uint8_t)subpage;
     bytes_put_be16(b + 7, (uint16_t)alloc);
     return transfers(c, SATED_DATA_IN, alloc);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* INQUIRY data (SPC-5) and the vital product data pages of disks (SPC-5, SBC-4 6.6, SAT-4 12.4). */
+/* INQUIRY data (SPC-5) and the vital product data pages of disks (SPC-5, SBC-4 6.6, SAT-4, ZBC). */
 #include <sated/scsi.h>
 
 #include <stdio.h>
@@ -67,7 +67,7 @@ int sated_scsi_decode_inquiry(const void *data, size_t n, struct sated_scsi_inqu
         n = out->length;
     fields_decode_be(fields, COUNT(fields), b, n, out);
     if (n >= 60)
-        out->known |= KNOWN_BIT(scsi_inquiry, n_versions) | KNOWN_BIT(scsi_inquiry, versions);
+        KNOW_LIST(scsi_inquiry, out, n_versions, versions);
     for (size_t at = 58; at + 2 <= n && at < 74; at += 2)
         if (bytes_be16(b + at))
             out->versions[out->n_versions++] = bytes_be16(b + at);
@@ -104,7 +104,7 @@ int sated_scsi_decode_vpd_supported(const void *data, size_t n, struct sated_scs
 {
     PAGE(scsi_vpd_supported, 0x00, 4);
     KNOW(scsi_vpd_supported, out, peripheral, b[0]);
-    out->known |= KNOWN_BIT(scsi_vpd_supported, n_pages) | KNOWN_BIT(scsi_vpd_supported, pages);
+    KNOW_LIST(scsi_vpd_supported, out, n_pages, pages);
     for (size_t at = 4; at < n; at++) {
         if (out->n_pages == COUNT(out->pages)) {
             out->truncated = true;
@@ -169,27 +169,141 @@ static void designator(struct sated_scsi_designator *d, const uint8_t *b, size_t
         KNOW(scsi_designator, d, protocol, b[0] >> 4);
     d->n_designator = (uint32_t)(n - 4);
     memcpy(d->designator, b + 4, n - 4);
-    d->known |= KNOWN_BIT(scsi_designator, n_designator) | KNOWN_BIT(scsi_designator, designator);
+    KNOW_LIST(scsi_designator, d, n_designator, designator);
     if (n > 4) {
         designator_text(d, b + 4, n - 4);
         d->known |= KNOWN_BIT(scsi_designator, text);
     }
 }
 
+/* A list of designation descriptors, n bytes of it. Return: how many; *truncated where not all of it is whole, or where
+ * there is no room for it. */
+static uint32_t designators(struct sated_scsi_designator *list, uint32_t room, const uint8_t *b, size_t n,
+                            bool *truncated)
+{
+    uint32_t count = 0;
+    for (size_t at = 0; at < n;) {
+        size_t whole = at + 4 <= n ? 4u + b[at + 3] : 4;
+        if (at + whole > n || count == room) {
+            *truncated = true;
+            break;
+        }
+        designator(&list[count++], b + at, whole);
+        at += whole;
+    }
+    return count;
+}
+
 int sated_scsi_decode_vpd_device_id(const void *data, size_t n, struct sated_scsi_vpd_device_id *out)
 {
-    size_t at = 4;
     PAGE(scsi_vpd_device_id, 0x83, 4);
     KNOW(scsi_vpd_device_id, out, peripheral, b[0]);
-    out->known |= KNOWN_BIT(scsi_vpd_device_id, n_designators) | KNOWN_BIT(scsi_vpd_device_id, designators);
-    while (at < n) {
-        size_t whole = at + 4 <= n ? 4u + b[at + 3] : 4;
-        if (at + whole > n || out->n_designators == COUNT(out->designators)) {
+    KNOW_LIST(scsi_vpd_device_id, out, n_designators, designators);
+    out->n_designators = designators(out->designators, COUNT(out->designators), b + 4, n - 4, &out->truncated);
+    return 0;
+}
+
+int sated_scsi_decode_vpd_extended(const void *data, size_t n, struct sated_scsi_vpd_extended *out)
+{
+#define F(member, byte, shift, bits) FIELD(scsi_vpd_extended, member, byte, shift, bits)
+#define F0(member, byte, shift, bits) FIELD_UNLESS_0(scsi_vpd_extended, member, byte, shift, bits)
+    static const struct field fields[] = {
+        F(activate_microcode, 4, 6, 2),
+        F(spt, 4, 3, 3),
+        F(grd_chk, 4, 2, 1),
+        F(app_chk, 4, 1, 1),
+        F(ref_chk, 4, 0, 1),
+        F(uask_sup, 5, 5, 1),
+        F(group_sup, 5, 4, 1),
+        F(prior_sup, 5, 3, 1),
+        F(headsup, 5, 2, 1),
+        F(ordsup, 5, 1, 1),
+        F(simpsup, 5, 0, 1),
+        F(wu_sup, 6, 3, 1),
+        F(crd_sup, 6, 2, 1),
+        F(nv_sup, 6, 1, 1),
+        F(v_sup, 6, 0, 1),
+        F(no_pi_chk, 7, 5, 1),
+        F(p_i_i_sup, 7, 4, 1),
+        F(luiclr, 7, 0, 1),
+        F(lu_coll_type, 8, 5, 3),
+        F(r_sup, 8, 4, 1),
+        F(rtd_sup, 8, 3, 1),
+        F(hssrelef, 8, 1, 1),
+        F(multi_it_nexus_microcode, 9, 0, 4),
+        F0(extended_self_test_minutes, 10, 0, 16),
+        F(poa_sup, 12, 7, 1),
+        F(hra_sup, 12, 6, 1),
+        F(vsa_sup, 12, 5, 1),
+        F(dms_valid, 12, 4, 1),
+        F0(maximum_sense_length, 13, 0, 8),
+        F(ibs, 14, 7, 1),
+        F(ias, 14, 6, 1),
+        F(sac, 14, 2, 1),
+        F(nrd1, 14, 1, 1),
+        F(nrd0, 14, 0, 1),
+        F(maximum_inquiry_change_logs, 15, 0, 16),
+        F(maximum_mode_page_change_logs, 17, 0, 16),
+    };
+#undef F
+#undef F0
+    PAGE(scsi_vpd_extended, 0x86, 4);
+    fields_decode_be(fields, COUNT(fields), b, n, out);
+    return 0;
+}
+
+int sated_scsi_decode_vpd_mode_policy(const void *data, size_t n, struct sated_scsi_vpd_mode_policy *out)
+{
+    PAGE(scsi_vpd_mode_policy, 0x87, 4);
+    KNOW_LIST(scsi_vpd_mode_policy, out, n_policies, policies);
+    for (size_t at = 4; at < n; at += 4) {
+        struct sated_scsi_mode_policy *p = &out->policies[out->n_policies];
+        if (at + 4 > n || out->n_policies == COUNT(out->policies)) {
             out->truncated = true;
             break;
         }
-        designator(&out->designators[out->n_designators++], b + at, whole);
-        at += whole;
+        out->n_policies++;
+        p->page = b[at] & 0x3f;
+        p->subpage = b[at + 1];
+        p->mlus = b[at + 2] >> 7;
+        p->policy = b[at + 2] & 3;
+    }
+    return 0;
+}
+
+/* One port's descriptor: relative port, TransportID, designators. Return: its bytes, or 0 if it is not whole. */
+static size_t port(struct sated_scsi_port *p, const uint8_t *b, size_t at, size_t n, bool *truncated)
+{
+    size_t initiator, list, target;
+    if (at + 8 > n)
+        return 0;
+    initiator = bytes_be16(b + at + 6);
+    list = at + 8 + initiator; /* of the target port's descriptors */
+    if (list + 4 > n)
+        return 0;
+    target = bytes_be16(b + list + 2);
+    if (list + 4 + target > n)
+        return 0;
+    KNOW(scsi_port, p, relative_port, bytes_be16(b + at + 2));
+    KNOW(scsi_port, p, initiator_length, (uint16_t)initiator);
+    if (initiator)
+        KNOW(scsi_port, p, initiator_offset, (uint16_t)(at + 8));
+    KNOW_LIST(scsi_port, p, n_designators, designators);
+    p->n_designators = designators(p->designators, COUNT(p->designators), b + list + 4, target, truncated);
+    return 12 + initiator + target;
+}
+
+int sated_scsi_decode_vpd_ports(const void *data, size_t n, struct sated_scsi_vpd_ports *out)
+{
+    PAGE(scsi_vpd_ports, 0x88, 4);
+    KNOW_LIST(scsi_vpd_ports, out, n_ports, ports);
+    for (size_t at = 4, whole; at < n; at += whole) {
+        whole = out->n_ports < COUNT(out->ports) ? port(&out->ports[out->n_ports], b, at, n, &out->truncated) : 0;
+        if (!whole) {
+            out->truncated = true;
+            break;
+        }
+        out->n_ports++;
     }
     return 0;
 }
@@ -205,9 +319,33 @@ int sated_scsi_decode_vpd_ata(const void *data, size_t n, struct sated_scsi_vpd_
     fields_decode_be(fields, COUNT(fields), b, n, out);
     if (IS_KNOWN(scsi_vpd_ata, out, signature))
         KNOW(scsi_vpd_ata, out, sata, out->signature[0] == 0x34);
-    /* Command code 0 says that the translator has no IDENTIFY data (SAT-4 12.4.2). */
+    /* Command code 0 says that the translator has no IDENTIFY data (SAT-4, ATA Information VPD page). */
     if (IS_KNOWN(scsi_vpd_ata, out, command_code) && !out->command_code)
-        out->known &= ~KNOWN_BIT(scsi_vpd_ata, identify);
+        FORGET(scsi_vpd_ata, out, identify);
+    return 0;
+}
+
+int sated_scsi_decode_vpd_power(const void *data, size_t n, struct sated_scsi_vpd_power *out)
+{
+#define F(member, byte, shift, bits) FIELD(scsi_vpd_power, member, byte, shift, bits)
+#define F0(member, byte, shift, bits) FIELD_UNLESS_0(scsi_vpd_power, member, byte, shift, bits)
+    static const struct field fields[] = {
+        F(standby_y, 4, 1, 1),
+        F(standby_z, 4, 0, 1),
+        F(idle_c, 5, 2, 1),
+        F(idle_b, 5, 1, 1),
+        F(idle_a, 5, 0, 1),
+        F0(stopped_recovery_ms, 6, 0, 16),
+        F0(standby_z_recovery_ms, 8, 0, 16),
+        F0(standby_y_recovery_ms, 10, 0, 16),
+        F0(idle_a_recovery_ms, 12, 0, 16),
+        F0(idle_b_recovery_ms, 14, 0, 16),
+        F0(idle_c_recovery_ms, 16, 0, 16),
+    };
+#undef F
+#undef F0
+    PAGE(scsi_vpd_power, 0x8a, 4);
+    fields_decode_be(fields, COUNT(fields), b, n, out);
     return 0;
 }
 
@@ -239,7 +377,7 @@ int sated_scsi_decode_vpd_limits(const void *data, size_t n, struct sated_scsi_v
     PAGE(scsi_vpd_limits, 0xb0, 4);
     fields_decode_be(fields, COUNT(fields), b, n, out);
     if (!out->ugavalid)
-        out->known &= ~KNOWN_BIT(scsi_vpd_limits, unmap_granularity_alignment);
+        FORGET(scsi_vpd_limits, out, unmap_granularity_alignment);
     return 0;
 }
 
@@ -290,12 +428,57 @@ int sated_scsi_decode_vpd_provisioning(const void *data, size_t n, struct sated_
     fields_decode_be(fields, COUNT(fields), b, n, out);
     if (!IS_KNOWN(scsi_vpd_provisioning, out, dp))
         return 0;
-    out->known |= KNOWN_BIT(scsi_vpd_provisioning, n_group) | KNOWN_BIT(scsi_vpd_provisioning, group);
+    KNOW_LIST(scsi_vpd_provisioning, out, n_group, group);
     if (out->dp && n >= 12 && 12u + b[11] <= n) {
         designator(out->group, b + 8, 4u + b[11]);
         out->n_group = 1;
     } else if (out->dp) {
         out->truncated = true;
     }
+    return 0;
+}
+
+int sated_scsi_decode_vpd_zoned(const void *data, size_t n, struct sated_scsi_vpd_zoned *out)
+{
+#define F(member, byte, shift, bits) FIELD(scsi_vpd_zoned, member, byte, shift, bits)
+#define F0(member, byte, shift, bits) FIELD_UNLESS_0(scsi_vpd_zoned, member, byte, shift, bits)
+    static const struct field fields[] = {
+        F(zoned_extension, 4, 4, 4),
+        F(aaorb, 4, 1, 1),
+        F(urswrz, 4, 0, 1),
+        F(optimal_open_sequential_preferred, 8, 0, 32),
+        F(optimal_non_sequential_preferred, 12, 0, 32),
+        F(maximum_open_sequential_required, 16, 0, 32),
+        F0(zone_alignment_method, 23, 0, 4),
+        F0(zone_starting_lba_granularity, 24, 0, 64),
+    };
+#undef F
+#undef F0
+    PAGE(scsi_vpd_zoned, 0xb6, 4);
+    fields_decode_be(fields, COUNT(fields), b, n, out);
+    if (out->optimal_open_sequential_preferred == UINT32_MAX)
+        FORGET(scsi_vpd_zoned, out, optimal_open_sequential_preferred);
+    if (out->optimal_non_sequential_preferred == UINT32_MAX)
+        FORGET(scsi_vpd_zoned, out, optimal_non_sequential_preferred);
+    return 0;
+}
+
+int sated_scsi_decode_vpd_limits_extension(const void *data, size_t n, struct sated_scsi_vpd_limits_extension *out)
+{
+#define F(member, byte, shift, bits) FIELD(scsi_vpd_limits_extension, member, byte, shift, bits)
+#define F0(member, byte, shift, bits) FIELD_UNLESS_0(scsi_vpd_limits_extension, member, byte, shift, bits)
+    static const struct field fields[] = {
+        F(rscs, 5, 0, 1),
+        F(maximum_number_of_streams, 6, 0, 16),
+        F0(optimal_stream_write_size, 8, 0, 16),
+        F0(stream_granularity_size, 10, 0, 32),
+        F0(maximum_scattered_range_transfer_length, 16, 0, 32),
+        F0(maximum_scattered_range_descriptors, 22, 0, 16),
+        F0(maximum_scattered_transfer_length, 24, 0, 32),
+    };
+#undef F
+#undef F0
+    PAGE(scsi_vpd_limits_extension, 0xb7, 4);
+    fields_decode_be(fields, COUNT(fields), b, n, out);
     return 0;
 }

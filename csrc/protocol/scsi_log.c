@@ -107,7 +107,7 @@ int sated_scsi_decode_log(const void *data, size_t n, struct sated_scsi_log *out
     /* The pages that list pages have no parameters. */
     if (out->page == 0 || out->subpage == 0xff)
         return 0;
-    out->known |= KNOWN_BIT(scsi_log, n_parameters) | KNOWN_BIT(scsi_log, parameters);
+    KNOW_LIST(scsi_log, out, n_parameters, parameters);
     while (next(b, (size_t)length, &at, &p, &out->truncated)) {
         struct sated_scsi_log_parameter *to = &out->parameters[out->n_parameters];
         if (out->n_parameters == COUNT(out->parameters)) {
@@ -132,12 +132,12 @@ int sated_scsi_decode_log_supported(const void *data, size_t n, struct sated_scs
     memset(out, 0, sizeof *out);
     if ((length = page_begin(b, n, &out->truncated)) < 0)
         return (int)length;
-    if (b[0] & 0x3f || (b[0] & 0x40 && b[1] && b[1] != 0xff))
+    step = b[0] & 0x40 && b[1] == 0xff ? 2 : 1;
+    if (step == 1 && (b[0] & 0x3f || (b[0] & 0x40 && b[1])))
         REFUSE("log page 00h: bytes 0 and 1 say that this is page %02Xh, subpage %02Xh", b[0] & 0x3f,
                b[0] & 0x40 ? b[1] : 0);
-    step = b[0] & 0x40 && b[1] == 0xff ? 2 : 1;
-    out->known |= KNOWN_BIT(scsi_log_supported, n_pages) | KNOWN_BIT(scsi_log_supported, pages) |
-                  KNOWN_BIT(scsi_log_supported, truncated);
+    KNOW_LIST(scsi_log_supported, out, n_pages, pages);
+    out->known |= KNOWN_BIT(scsi_log_supported, truncated);
     for (size_t at = 4; at < (size_t)length; at += step) {
         if (at + step > (size_t)length || out->n_pages == COUNT(out->pages)) {
             out->truncated = true;
@@ -257,7 +257,7 @@ int sated_scsi_decode_log_self_tests(const void *data, size_t n, struct sated_sc
     struct parameter p;
     size_t at = 4;
     PAGE(scsi_log_self_tests, 0x10);
-    out->known |= KNOWN_BIT(scsi_log_self_tests, n_tests) | KNOWN_BIT(scsi_log_self_tests, tests);
+    KNOW_LIST(scsi_log_self_tests, out, n_tests, tests);
     while (next(b, n, &at, &p, &out->truncated)) {
         if (!p.code || p.code > COUNT(out->tests) || p.length < 16 || !memcmp(p.value, unused, sizeof unused))
             continue;
@@ -297,7 +297,7 @@ int sated_scsi_decode_log_background_scan(const void *data, size_t n, struct sat
     struct parameter p;
     size_t at = 4;
     PAGE(scsi_log_background_scan, 0x15);
-    out->known |= KNOWN_BIT(scsi_log_background_scan, n_results) | KNOWN_BIT(scsi_log_background_scan, results);
+    KNOW_LIST(scsi_log_background_scan, out, n_results, results);
     while (next(b, n, &at, &p, &out->truncated)) {
         struct sated_scsi_scan_result *r = &out->results[out->n_results];
         if (!p.code && p.length >= 12 && !IS_KNOWN(scsi_log_background_scan, out, status))
@@ -316,6 +316,50 @@ int sated_scsi_decode_log_background_scan(const void *data, size_t n, struct sat
         KNOW(scsi_scan_result, r, asc, p.value[5]);
         KNOW(scsi_scan_result, r, ascq, p.value[6]);
         KNOW(scsi_scan_result, r, lba, bytes_be64(p.value + 12));
+    }
+    return 0;
+}
+
+/* A SAS phy log descriptor of n bytes, 48 or more. */
+static void phy(const uint8_t *d, uint16_t port, struct sated_scsi_phy *out)
+{
+#define F(member, byte, shift, bits) FIELD(scsi_phy, member, byte, shift, bits)
+    static const struct field fields[] = {
+        F(phy, 1, 0, 8),           F(attached_type, 4, 4, 3),    F(reason, 5, 4, 4),
+        F(rate, 5, 0, 4),          F(sas_address, 8, 0, 64),     F(attached_sas_address, 16, 0, 64),
+        F(attached_phy, 24, 0, 8), F(invalid_dwords, 32, 0, 32), F(disparity_errors, 36, 0, 32),
+        F(sync_losses, 40, 0, 32), F(reset_problems, 44, 0, 32),
+    };
+#undef F
+    KNOW(scsi_phy, out, port, port);
+    fields_decode_be(fields, COUNT(fields), d, 48, out);
+    /* Whom it is attached to means something only where it is attached. */
+    if (!out->attached_type) {
+        FORGET(scsi_phy, out, attached_sas_address);
+        FORGET(scsi_phy, out, attached_phy);
+    }
+}
+
+int sated_scsi_decode_log_phys(const void *data, size_t n, struct sated_scsi_log_phys *out)
+{
+    struct parameter p;
+    size_t at = 4;
+    PAGE(scsi_log_phys, 0x18);
+    KNOW_LIST(scsi_log_phys, out, n_phys, phys);
+    while (next(b, n, &at, &p, &out->truncated)) {
+        size_t in = 4;
+        if (p.length < 4 || (p.value[0] & 15) != 6) /* PROTOCOL IDENTIFIER: SAS */
+            continue;
+        for (unsigned left = p.value[3]; left; left--) {
+            /* SAS 1 has no length in the descriptor, and it is 48. */
+            size_t whole = in + 4 <= p.length && p.value[in + 3] >= 44 ? 4u + p.value[in + 3] : 48;
+            if (in + whole > p.length || out->n_phys == COUNT(out->phys)) {
+                out->truncated = true;
+                break;
+            }
+            phy(p.value + in, p.code, &out->phys[out->n_phys++]);
+            in += whole;
+        }
     }
     return 0;
 }

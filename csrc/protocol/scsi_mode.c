@@ -188,3 +188,31 @@ int sated_scsi_decode_mode_control(const void *data, size_t n, struct sated_scsi
     fields_decode_be(fields, COUNT(fields), data, (size_t)length, out);
     return 0;
 }
+
+int sated_scsi_decode_mode_power(const void *data, size_t n, struct sated_scsi_mode_power *out)
+{
+#define F(member, byte, shift, bits) FIELD(scsi_mode_power, member, byte, shift, bits)
+#define F0(member, byte, shift, bits) FIELD_UNLESS_0(scsi_mode_power, member, byte, shift, bits)
+    static const struct field fields[] = {
+        F(ps, 0, 7, 1),
+        F(pm_bg_precedence, 2, 6, 2),
+        F(standby_y, 2, 0, 1),
+        F(idle_c, 3, 3, 1),
+        F(idle_b, 3, 2, 1),
+        F(idle_a, 3, 1, 1),
+        F(standby_z, 3, 0, 1),
+        F(idle_a_timer, 4, 0, 32),
+        F(standby_z_timer, 8, 0, 32),
+        F(idle_b_timer, 12, 0, 32),
+        F(idle_c_timer, 16, 0, 32),
+        F(standby_y_timer, 20, 0, 32),
+        F0(ccf_idle, 39, 6, 2),
+        F0(ccf_standby, 39, 4, 2),
+        F0(ccf_stopped, 39, 2, 2),
+    };
+#undef F
+#undef F0
+    PAGE(scsi_mode_power, 0x1a);
+    fields_decode_be(fields, COUNT(fields), data, (size_t)length, out);
+    return 0;
+}

@@ -59,7 +59,7 @@ int sated_scsi_decode_capacity_16(const void *data, size_t n, struct sated_scsi_
     fields_decode_be(fields, COUNT(fields), data, n < 32 ? n : 32, out);
     /* The type of protection means something only where protection is on. */
     if (!IS_KNOWN(scsi_capacity, out, prot_en) || !out->prot_en)
-        out->known &= ~KNOWN_BIT(scsi_capacity, p_type);
+        FORGET(scsi_capacity, out, p_type);
     capacity_sums(out);
     return 0;
 }
@@ -86,7 +86,7 @@ int sated_scsi_decode_opcodes(const void *data, size_t n, struct sated_scsi_opco
     end = bytes_be32(b);
     KNOW(scsi_opcodes, out, truncated, end > n - 4);
     end = end > n - 4 ? n : end + 4;
-    out->known |= KNOWN_BIT(scsi_opcodes, n_commands) | KNOWN_BIT(scsi_opcodes, commands);
+    KNOW_LIST(scsi_opcodes, out, n_commands, commands);
     while (at < end) {
         struct sated_scsi_opcode *c = &out->commands[out->n_commands];
         uint32_t nominal = 0, recommended = 0;
@@ -170,7 +170,7 @@ int sated_scsi_decode_luns(const void *data, size_t n, struct sated_scsi_luns *o
     end = bytes_be32(b);
     KNOW(scsi_luns, out, truncated, end > n - 8 || end % 8 != 0);
     end = end > n - 8 ? n : end + 8;
-    out->known |= KNOWN_BIT(scsi_luns, n_luns) | KNOWN_BIT(scsi_luns, luns);
+    KNOW_LIST(scsi_luns, out, n_luns, luns);
     for (size_t at = 8; at + 8 <= end; at += 8) {
         if (out->n_luns == COUNT(out->luns)) {
             out->truncated = true;

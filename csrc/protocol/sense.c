@@ -231,16 +231,24 @@ static void fixed_format(const uint8_t *b, size_t n, struct sated_scsi_sense *ou
         key_specific(b + 15, out);
 }
 
+int sense_check(const uint8_t *sense, size_t n)
+{
+    if (!n)
+        return error_set(SATED_PARSE, SATED_LAYER_DRIVE, "sense data: 0 bytes, where at least 1 was expected");
+    if ((sense[0] & 0x7f) < 0x70 || (sense[0] & 0x7f) > 0x73)
+        return error_set(SATED_PARSE, SATED_LAYER_DRIVE,
+                         "sense data: response code %02Xh in byte 0, where 70h to 73h was expected", sense[0] & 0x7f);
+    return 0;
+}
+
 int sated_scsi_decode_sense(const void *data, size_t n, struct sated_scsi_sense *out)
 {
     const uint8_t *b = data;
     const char *text;
+    int rc;
     memset(out, 0, sizeof *out);
-    if (!n)
-        return error_set(SATED_PARSE, SATED_LAYER_DRIVE, "sense data: 0 bytes, where at least 1 was expected");
-    if ((b[0] & 0x7f) < 0x70 || (b[0] & 0x7f) > 0x73)
-        return error_set(SATED_PARSE, SATED_LAYER_DRIVE,
-                         "sense data: response code %02Xh in byte 0, where 70h to 73h was expected", b[0] & 0x7f);
+    if ((rc = sense_check(b, n)))
+        return rc;
     KNOW(scsi_sense, out, response_code, b[0] & 0x7f);
     KNOW(scsi_sense, out, descriptor_format, (b[0] & 2) != 0);
     KNOW(scsi_sense, out, deferred, (b[0] & 1) != 0);

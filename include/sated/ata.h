@@ -14,12 +14,13 @@ extern "C" {
 /* cdef: begin */
 
 /* ATA commands as bytes, and what drives answer. Everything here is pure: nothing is sent, allocated or kept, and every
- * call may be made from any thread. "w" is a word of IDENTIFY DEVICE data (ACS-4 7.13.7), "w128.3" its bit.
+ * call may be made from any thread. "w" is a word of IDENTIFY DEVICE data (ACS-4), "w128.3" its bit. Clauses of ACS and
+ * SAT are cited by their titles, which are the commands' names: from draft to draft their numbers differ.
  *
  * A decoded struct begins with `known`: bit i is set when its i-th member holds what the drive told (`known` itself is
  * member 0). A member that is not known is 0 and means nothing. */
 
-/* How the data of a command moves: the PROTOCOL field of ATA PASS-THROUGH (SAT-4 12.2.2). */
+/* How the data of a command moves: the PROTOCOL field of ATA PASS-THROUGH (SAT-4). */
 enum sated_ata_protocol {
     SATED_ATA_HARD_RESET = 0,
     SATED_ATA_SOFT_RESET = 1,
@@ -63,9 +64,10 @@ struct sated_ata_command {
 /* Where registers were found in the sense data. */
 enum sated_ata_registers_source {
     SATED_ATA_REGISTERS_NONE = 0,       /* nowhere: nothing is known, which is never a success */
-    SATED_ATA_REGISTERS_DESCRIPTOR = 1, /* ATA Status Return descriptor (SAT-4 12.2.6) */
-    SATED_ATA_REGISTERS_FIXED = 2,      /* fixed format (SAT-4 12.2.7): LBA and COUNT are cut */
+    SATED_ATA_REGISTERS_DESCRIPTOR = 1, /* ATA Status Return sense data descriptor (SAT-4) */
+    SATED_ATA_REGISTERS_FIXED = 2,      /* fixed format sense data (SAT-4): LBA and COUNT are cut */
     SATED_ATA_REGISTERS_LEGACY = 3,     /* fixed format of Linux before 6.11: the same fields from byte 8 on */
+    SATED_ATA_REGISTERS_LOG = 4,        /* ATA PASS-THROUGH Results log page (SAT-4): whole */
 };
 
 /* The registers after a command. */
@@ -79,12 +81,13 @@ struct sated_ata_registers {
     uint8_t error;
     uint8_t status;
     uint8_t device;
-    uint8_t extend; /* 1: the upper bytes belong to the answer */
-    uint8_t source; /* enum sated_ata_registers_source; always known */
-    uint8_t reserved[4];
+    uint8_t extend;    /* 1: the upper bytes belong to the answer */
+    uint8_t source;    /* enum sated_ata_registers_source; always known */
+    uint8_t log_index; /* fixed format: where the whole registers stand in the results log, 1 to 15 */
+    uint8_t reserved[3];
 };
 
-/* Makes the CDB of ATA PASS-THROUGH (SAT-4 12.2.2 to 12.2.4). @param c the command; @param cdb_len 12 (28-bit commands
+/* Makes the CDB of ATA PASS-THROUGH(12), (16) or (32) (SAT-4). @param c the command; @param cdb_len 12 (28-bit commands
  * only), 16 or 32; @param out the SCSI command, with direction, length and timeout. Return: 0, or SATED_PARSE for what
  * such a CDB cannot carry. */
 int sated_ata_build_cdb(const struct sated_ata_command *c, uint32_t cdb_len, struct sated_scsi_command *out);
@@ -93,10 +96,15 @@ int sated_ata_build_cdb(const struct sated_ata_command *c, uint32_t cdb_len, str
  * found: then nothing but `source` is known; SATED_PARSE for sense data that is none. */
 int sated_ata_decode_registers(const void *sense, size_t n, struct sated_ata_registers *out);
 
+/* Finds the registers in the ATA PASS-THROUGH Results log page, 16h (SAT-4), which keeps what fixed format cuts.
+ * @param data n bytes of LOG SENSE data; @param log_index as the sense data had it, 1 to 15. Return: 0, also where that
+ * index is not there: then nothing but `source` is known; SATED_PARSE for another page or index. */
+int sated_ata_decode_results_log(const void *data, size_t n, uint32_t log_index, struct sated_ata_registers *out);
+
 /* What a command's registers say. Every answer is unknown where the registers are, and where BSY is set. `failed` is 1
  * when the drive set ERR or DF: then nothing else is known but what belongs to the failure. */
 
-/* CHECK POWER MODE (ACS-4 7.3): COUNT 7:0. */
+/* CHECK POWER MODE (ACS-4): COUNT 7:0. */
 enum sated_ata_power {
     SATED_ATA_STANDBY_Z = 0x00,
     SATED_ATA_STANDBY_Y = 0x01,
@@ -115,14 +123,14 @@ struct sated_ata_power_mode {
     uint32_t mode; /* enum sated_ata_power; not known where COUNT is none of them */
 };
 
-/* SMART RETURN STATUS (ACS-4 7.44.7): LBA 23:8 is C24Fh or 2CF4h. */
+/* SMART RETURN STATUS (ACS-4): LBA 23:8 is C24Fh or 2CF4h. */
 struct sated_ata_smart_status {
     uint64_t known;
     uint32_t failed;
     uint32_t exceeded; /* 1: the drive says that a threshold was exceeded */
 };
 
-/* READ NATIVE MAX ADDRESS (EXT), GET NATIVE MAX ADDRESS EXT (ACS-4 7.2.2). */
+/* READ NATIVE MAX ADDRESS (EXT), GET NATIVE MAX ADDRESS EXT (ATA8-ACS, ACS-4). */
 struct sated_ata_native_max {
     uint64_t known;
     uint32_t failed;
@@ -131,7 +139,7 @@ struct sated_ata_native_max {
     uint64_t sectors; /* max_lba + 1 */
 };
 
-/* SANITIZE STATUS EXT and every other SANITIZE command (ACS-4 7.36). */
+/* SANITIZE STATUS EXT and every other command of Sanitize Device (ACS-4). */
 enum sated_ata_sanitize_reason {
     SATED_ATA_SANITIZE_NOT_REPORTED = 0,
     SATED_ATA_SANITIZE_UNSUCCESSFUL = 1,
@@ -161,15 +169,15 @@ int sated_ata_decode_sanitize_status(const struct sated_ata_registers *r, struct
  * with the value and what was expected. What does not move data, and the Security set, asks for the registers
  * (CK_COND); data-in commands never do, because some USB bridges then report nothing at all. */
 
-/* ECh, ACS-4 7.13. */
+/* IDENTIFY DEVICE ECh (ACS-4). */
 int sated_ata_build_identify_device(struct sated_ata_command *c);
 
-/* READ LOG EXT 2Fh, or READ LOG DMA EXT 47h where dma is 1 (ACS-4 7.23, 7.24). @param log the log's address, @param page
+/* READ LOG EXT 2Fh, or READ LOG DMA EXT 47h where dma is 1 (ACS-4). @param log the log's address, @param page
  * its first page, @param pages how many, 1 to 65535, @param features as the log defines them. */
 int sated_ata_build_read_log(struct sated_ata_command *c, uint32_t log, uint32_t page, uint32_t pages,
                              uint32_t features, bool dma);
 
-/* The SMART set B0h (ACS-4 7.44; READ DATA and thresholds as in ATA8-ACS). */
+/* The SMART set B0h (ACS-4; READ DATA as in ATA8-ACS, READ ATTRIBUTE THRESHOLDS as in ATA-3). */
 int sated_ata_build_smart_read_data(struct sated_ata_command *c);
 int sated_ata_build_smart_read_thresholds(struct sated_ata_command *c);
 int sated_ata_build_smart_return_status(struct sated_ata_command *c);
@@ -193,7 +201,7 @@ enum sated_ata_self_test {
 /* SMART EXECUTE OFF-LINE IMMEDIATE. @param subcommand as above, or one of the maker's own (40h-7Eh, 90h-FFh). */
 int sated_ata_build_smart_offline(struct sated_ata_command *c, uint32_t subcommand);
 
-/* The Security set (ACS-4 7.37 to 7.42). ERASE PREPARE must come directly before ERASE UNIT, whose @param timeout_ms
+/* The Security set F1h to F6h (ACS-4). ERASE PREPARE must come directly before ERASE UNIT, whose @param timeout_ms
  * comes from sated_ata_erase_timeout_ms(). The 512 bytes of data come from sated_ata_build_security_data(). */
 int sated_ata_build_security_set_password(struct sated_ata_command *c);
 int sated_ata_build_security_unlock(struct sated_ata_command *c);
@@ -219,7 +227,7 @@ int sated_ata_build_security_data(void *buf, size_t cap, const struct sated_ata_
  * and ten minutes more than it; twelve hours where the drive gives none or only a lower bound. */
 int64_t sated_ata_erase_timeout_ms(uint32_t word);
 
-/* The Sanitize set B4h (ACS-4 7.36). @param failure_mode 1: after a failure SANITIZE STATUS EXT with clear ends it;
+/* Sanitize Device B4h (ACS-4). @param failure_mode 1: after a failure SANITIZE STATUS EXT with clear ends it;
  * @param zoned_no_reset 1: zones keep their write pointers. */
 int sated_ata_build_sanitize_status(struct sated_ata_command *c, bool clear);
 int sated_ata_build_sanitize_crypto_scramble(struct sated_ata_command *c, bool failure_mode, bool zoned_no_reset);
@@ -232,7 +240,7 @@ int sated_ata_build_sanitize_antifreeze_lock(struct sated_ata_command *c);
 int sated_ata_build_sanitize_overwrite(struct sated_ata_command *c, uint32_t pattern, uint32_t passes, bool invert,
                                        bool definitive_ending, bool failure_mode, bool zoned_no_reset);
 
-/* Host Protected Area (ATA8-ACS 7.30, 7.31, 7.51, 7.52). SET MAX ADDRESS must come directly after READ NATIVE MAX
+/* Host Protected Area: READ NATIVE MAX ADDRESS and SET MAX ADDRESS, (EXT) (ATA8-ACS). SET MAX ADDRESS must come directly after READ NATIVE MAX
  * ADDRESS of the same form. @param ext 1: the 48-bit form; @param max_lba the last address that stays reachable;
  * @param keep 1: the new size survives power off (VV). */
 int sated_ata_build_read_native_max(struct sated_ata_command *c, bool ext);
@@ -245,12 +253,12 @@ int sated_ata_build_set_max_freeze_lock(struct sated_ata_command *c);
 /* The data of SET MAX SET PASSWORD and UNLOCK. @param password n bytes, at most 32. Return: 512. */
 int sated_ata_build_set_max_data(void *buf, size_t cap, const void *password, size_t n);
 
-/* Accessible Max Address Configuration 78h (ACS-4 7.2). */
+/* Accessible Max Address Configuration 78h (ACS-4). */
 int sated_ata_build_get_native_max(struct sated_ata_command *c);
 int sated_ata_build_set_accessible_max(struct sated_ata_command *c, uint64_t max_lba);
 int sated_ata_build_freeze_accessible_max(struct sated_ata_command *c);
 
-/* Device Configuration Overlay B1h (ACS-2 7.7). */
+/* Device Configuration Overlay B1h (ACS-2). */
 int sated_ata_build_dco_identify(struct sated_ata_command *c);
 int sated_ata_build_dco_restore(struct sated_ata_command *c);
 int sated_ata_build_dco_freeze_lock(struct sated_ata_command *c);
@@ -260,7 +268,11 @@ int sated_ata_build_dco_set(struct sated_ata_command *c);
  * 512 bytes with a good checksum; @param max_lba at most the one it tells. Return: 512. */
 int sated_ata_build_dco_data(void *buf, size_t cap, const void *identify, size_t n, uint64_t max_lba);
 
-/* DATA SET MANAGEMENT 06h with TRIM (ACS-4 7.6). @param blocks of 512 bytes of ranges, 1 to w105. */
+/* Makes the DMA form of a command that was built for PIO: of SET MAX SET PASSWORD and SET MAX UNLOCK (w69.9), DEVICE
+ * CONFIGURATION IDENTIFY and SET (w69.12) (ACS-2). Return: 0, or SATED_PARSE for a command that has no such form. */
+int sated_ata_dma_form(struct sated_ata_command *c);
+
+/* DATA SET MANAGEMENT 06h with TRIM (ACS-4). @param blocks of 512 bytes of ranges, 1 to w105. */
 int sated_ata_build_trim(struct sated_ata_command *c, uint32_t blocks);
 
 struct sated_ata_range {
@@ -272,7 +284,8 @@ struct sated_ata_range {
  * block is filled with zeros. Return: the length, a multiple of 512; SATED_PARSE where cap is too small. */
 int sated_ata_build_trim_list(void *buf, size_t cap, const struct sated_ata_range *ranges, size_t n);
 
-/* Power (ACS-4 7.3, 7.14, 7.15, 7.46, 7.53, 7.54). @param timer the standby timer's code (ACS-4 table 51), 0 = off. */
+/* CHECK POWER MODE E5h, IDLE E3h, IDLE IMMEDIATE E1h, STANDBY E2h, STANDBY IMMEDIATE E0h, SLEEP E6h (ACS-4).
+ * @param timer the standby timer's code, 0 = off. */
 int sated_ata_build_check_power_mode(struct sated_ata_command *c);
 int sated_ata_build_idle(struct sated_ata_command *c, uint32_t timer);
 int sated_ata_build_idle_immediate(struct sated_ata_command *c);
@@ -280,7 +293,7 @@ int sated_ata_build_standby(struct sated_ata_command *c, uint32_t timer);
 int sated_ata_build_standby_immediate(struct sated_ata_command *c);
 int sated_ata_build_sleep(struct sated_ata_command *c);
 
-/* SET FEATURES EFh (ACS-4 7.43): as registers, and the subcommands that a test needs. @param level 1 to FEh, 0 switches
+/* SET FEATURES EFh (ACS-4): as registers, and the subcommands that a test needs. @param level 1 to FEh, 0 switches
  * APM off; @param feature 02h DMA auto-activation, 03h DIPM, 06h software settings preservation, 09h DevSleep;
  * @param parameter LBA 27:4 of an EPC subcommand. */
 int sated_ata_build_set_features(struct sated_ata_command *c, uint32_t subcommand, uint32_t count, uint64_t lba);
@@ -290,10 +303,10 @@ int sated_ata_build_set_apm(struct sated_ata_command *c, uint32_t level);
 int sated_ata_build_set_epc(struct sated_ata_command *c, uint32_t subcommand, uint32_t condition, uint32_t parameter);
 int sated_ata_build_set_sata_feature(struct sated_ata_command *c, uint32_t feature, bool on);
 
-/* E7h, EAh where ext is 1. */
+/* FLUSH CACHE E7h, FLUSH CACHE EXT EAh where ext is 1 (ACS-4). */
 int sated_ata_build_flush_cache(struct sated_ata_command *c, bool ext);
 
-/* READ and WRITE DMA C8h CAh, EXT 25h 35h, SECTOR(S) 20h 30h, EXT 24h 34h (ACS-4 7.20, 7.21, 7.25, 7.26, 7.55, 7.59).
+/* READ and WRITE DMA C8h CAh, EXT 25h 35h, SECTOR(S) 20h 30h, EXT 24h 34h (ACS-4).
  * @param sectors logical, 1 to 256, or 65536 where ext is 1; @param block_bytes of a logical sector. */
 int sated_ata_build_read(struct sated_ata_command *c, uint64_t lba, uint32_t sectors, uint32_t block_bytes, bool dma,
                          bool ext);
@@ -586,6 +599,34 @@ int sated_ata_decode_smart_thresholds(const void *data, size_t n, struct sated_a
 /* SMART log 06h; with extended = 1 the first page of log 07h by READ LOG EXT. */
 int sated_ata_decode_self_test_log(const void *data, size_t n, bool extended, struct sated_ata_self_test_log *out);
 
+#define SATED_ATA_ERRORS 5
+
+/* An error, and the command that it ended. */
+struct sated_ata_error_entry {
+    uint64_t known;
+    uint32_t command;
+    uint32_t features; /* of the command */
+    uint32_t status;
+    uint32_t error;
+    uint32_t count;
+    uint32_t device;
+    uint64_t lba;
+    uint32_t state; /* of the drive: 0 unknown, 1 sleep, 2 standby, 3 active or idle, 4 self-test; 11-15 the maker's */
+    uint32_t hours; /* of the drive's life */
+};
+
+struct sated_ata_error_log {
+    uint64_t known;
+    uint32_t version;
+    uint32_t checksum;
+    uint32_t total;     /* errors in the drive's life, up to 65535 */
+    uint32_t n_entries; /* newest first */
+    struct sated_ata_error_entry entries[SATED_ATA_ERRORS];
+};
+
+/* SMART log 01h, summary error log; with extended = 1 the first page of log 03h by READ LOG EXT. */
+int sated_ata_decode_error_log(const void *data, size_t n, bool extended, struct sated_ata_error_log *out);
+
 /* What attributes mean. The standards leave it to the maker: names and layouts are what drive families are known for,
  * and a unit is known only where the family is. */
 
@@ -711,6 +752,65 @@ struct sated_ata_log_directory {
 /* @param data n bytes of the directory. Return: 0, or SATED_PARSE where not even the version is there. */
 int sated_ata_decode_log_directory(const void *data, size_t n, struct sated_ata_log_directory *out);
 
+struct sated_ata_pending_defect {
+    uint64_t known;
+    uint64_t lba;
+    uint32_t hours; /* of the drive's life when it was found */
+    uint32_t reserved;
+};
+
+#define SATED_ATA_PENDING_DEFECTS 127
+
+/* Log 0Ch, pending defects (ACS-4 9.26). */
+struct sated_ata_pending_defects {
+    uint64_t known;
+    uint32_t total;     /* that the drive has */
+    uint32_t truncated; /* 1: more than there are here */
+    uint32_t n_defects;
+    uint32_t reserved;
+    struct sated_ata_pending_defect defects[SATED_ATA_PENDING_DEFECTS];
+};
+
+/* @param data n bytes of the log from its first page on. Return: 0, or SATED_PARSE where not even the number is there. */
+int sated_ata_decode_pending_defects(const void *data, size_t n, struct sated_ata_pending_defects *out);
+
+/* Log 10h, NCQ command error (ACS-4): the queued command that failed. Reading it ends the error. */
+struct sated_ata_ncq_error {
+    uint64_t known;
+    uint32_t queued; /* 0: the command that failed was none of NCQ */
+    uint32_t tag;    /* of the command, where queued */
+    uint32_t status;
+    uint32_t error;
+    uint32_t count;
+    uint32_t device;
+    uint64_t lba;
+    uint32_t key; /* with asc and ascq, where the drive tells sense data */
+    uint32_t asc;
+    uint32_t ascq;
+    uint32_t checksum;
+};
+
+/* @param data n bytes of the log. Return: 0, or SATED_PARSE for less than 512. */
+int sated_ata_decode_ncq_error(const void *data, size_t n, struct sated_ata_ncq_error *out);
+
+/* Page 00h of logs 24h and 25h, internal status of now and as saved (ACS-4): what the maker wants to see. The areas
+ * begin at page 1 and each holds those before it. */
+struct sated_ata_internal_status {
+    uint64_t known;
+    uint32_t log;          /* 24h or 25h */
+    uint32_t organization; /* ORGANIZATION IDENTIFIER, the maker's OUI */
+    uint32_t area1_last;   /* page, 0 for none */
+    uint32_t area2_last;
+    uint32_t area3_last;
+    uint32_t saved;      /* 1: log 25h holds something */
+    uint32_t generation; /* of what is saved */
+    uint32_t reserved;
+    uint8_t reason[128];
+};
+
+/* @param data n bytes of page 00h. Return: 0, or SATED_PARSE where it is of another log. */
+int sated_ata_decode_internal_status(const void *data, size_t n, struct sated_ata_internal_status *out);
+
 /* IDENTIFY DEVICE data log 30h (ACS-4 9.11): a field is known where its quad word says that it is valid. */
 
 /* Page 03h. */
@@ -796,7 +896,7 @@ int sated_ata_decode_log_capabilities(const void *data, size_t n, struct sated_a
 int sated_ata_decode_log_security(const void *data, size_t n, struct sated_ata_log_security *out);
 int sated_ata_decode_log_sata(const void *data, size_t n, struct sated_ata_log_sata *out);
 
-/* DEVICE CONFIGURATION IDENTIFY (ACS-2 7.7.3). Nothing but `checksum` is known where it is bad. */
+/* DEVICE CONFIGURATION IDENTIFY (ACS-2). Nothing but `checksum` is known where it is bad. */
 struct sated_ata_dco {
     uint64_t known;
     uint64_t max_lba;       /* words 3-6: the largest that can be configured */

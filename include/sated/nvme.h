@@ -316,7 +316,7 @@ int sated_nvme_build_apst_table(void *buf, size_t cap, const struct sated_nvme_t
 int sated_nvme_build_format(struct sated_nvme_command *c, uint32_t nsid, uint32_t lbaf, bool mset, uint32_t pi,
                             bool pil, uint32_t ses);
 
-/* Sanitize (5.24), of the whole subsystem. @param sanact enum sated_nvme_sanact; @param ause unrestricted exit after a
+/* Sanitize (5.24; media verification as of revision 2.1), of the whole subsystem. @param sanact enum sated_nvme_sanact; @param ause unrestricted exit after a
  * failure; for overwrite @param passes 1 to 16, @param oipbp inverted between passes, @param pattern (else 0);
  * @param ndas no deallocation afterwards; @param emvs enter media verification. Return: 0 or SATED_PARSE. */
 int sated_nvme_build_sanitize(struct sated_nvme_command *c, uint32_t sanact, bool ause, uint32_t passes, bool oipbp,
@@ -535,6 +535,86 @@ struct sated_nvme_id_ns {
  * (`out` holds the rest all the same). */
 int sated_nvme_decode_id_ns(const void *data, size_t n, struct sated_nvme_id_ns *out);
 
+/* I/O Command Set Independent Identify Namespace (CNS 08h, 5.17.2). */
+struct sated_nvme_independent_ns {
+    uint64_t known;
+    uint32_t anagrpid;
+    uint16_t nvmsetid, endgid;
+    uint8_t nsfeat, nmic, rescap, fpi, nsattr;
+    uint8_t nstat; /* bit 0: ready */
+};
+
+/* Return: 0; SATED_PARSE without a byte. */
+int sated_nvme_decode_independent_ns(const void *data, size_t n, struct sated_nvme_independent_ns *out);
+
+/* Extended LBA format. */
+struct sated_nvme_elba_format {
+    uint8_t sts;  /* bits of the storage tag */
+    uint8_t pif;  /* protection information format: 0 16-bit, 1 32-bit, 2 64-bit guard */
+    uint8_t qpif; /* of a format that `pif` = 3 leaves to it */
+    uint8_t reserved;
+};
+
+/* NVM Command Set Identify Namespace (CNS 05h, CSI 0; NVM 4.1.5). */
+struct sated_nvme_nvm_ns {
+    uint64_t known;
+    uint64_t lbstm; /* mask of the storage tag */
+    uint8_t pic;    /* protection information capabilities */
+    uint32_t n_elbaf;
+    struct sated_nvme_elba_format elbaf[64];
+};
+
+/* Return: 0; SATED_PARSE without a byte. */
+int sated_nvme_decode_nvm_ns(const void *data, size_t n, struct sated_nvme_nvm_ns *out);
+
+/* NVM Command Set Identify Controller (CNS 06h, CSI 0; NVM 4.1.5). Sizes are 2^x smallest pages; 0 is no limit. */
+struct sated_nvme_nvm_ctrl {
+    uint64_t known;
+    uint8_t vsl;    /* Verify */
+    uint8_t wzsl;   /* Write Zeroes */
+    uint8_t wusl;   /* Write Uncorrectable */
+    uint8_t dmrl;   /* ranges of Dataset Management; 0 no limit */
+    uint32_t dmrsl; /* blocks of one range; 0 no limit */
+    uint64_t dmsl;  /* blocks of all ranges; 0 no limit */
+};
+
+/* Return: 0; SATED_PARSE without a byte. */
+int sated_nvme_decode_nvm_ctrl(const void *data, size_t n, struct sated_nvme_nvm_ctrl *out);
+
+struct sated_nvme_granularity {
+    uint64_t nsze; /* bytes that a new namespace's size should be a multiple of; 0 is not told */
+    uint64_t ncap;
+};
+
+/* Namespace Granularity List (CNS 16h, NVM 4.1.5). */
+struct sated_nvme_granularity_list {
+    uint64_t known;
+    uint32_t attributes; /* bit 0: descriptor i is of LBA format i, else one is for all */
+    uint32_t truncated;  /* 1: it says more descriptors than came */
+    uint32_t n_granularity;
+    uint32_t reserved;
+    struct sated_nvme_granularity granularity[16];
+};
+
+/* Return: 0; SATED_PARSE where it says more than 16 descriptors, or without their number. */
+int sated_nvme_decode_granularity_list(const void *data, size_t n, struct sated_nvme_granularity_list *out);
+
+struct sated_nvme_uuid {
+    uint8_t association; /* 0 none, 1 of the PCI vendor, 2 of the subsystem's vendor */
+    uint8_t uuid[16];
+};
+
+/* UUID List (CNS 17h, 5.17.2); an entry's index in it, from 1, is the UUID index of other commands. */
+struct sated_nvme_uuid_list {
+    uint64_t known;
+    uint32_t truncated; /* 1: the list does not end within the answer */
+    uint32_t n_uuids;
+    struct sated_nvme_uuid uuids[127];
+};
+
+/* Return: 0; SATED_PARSE without the first entry. */
+int sated_nvme_decode_uuid_list(const void *data, size_t n, struct sated_nvme_uuid_list *out);
+
 /* FLBAS taken apart (NVM 4.1.5.1). @param formats how many there are; @param format receives the index, @param extended
  * whether metadata is part of the block. Return: 0, or SATED_PARSE for an index that is not below `formats`. */
 int sated_nvme_decode_flbas(uint32_t flbas, uint32_t formats, uint32_t *format, bool *extended);
@@ -620,6 +700,17 @@ struct sated_nvme_smart_log {
 
 /* Return: 0; SATED_PARSE without a byte. */
 int sated_nvme_decode_smart_log(const void *data, size_t n, struct sated_nvme_smart_log *out);
+
+/* The data of Get Features for feature 0Ch (5.27.1): from which state, after how long, to which one. */
+struct sated_nvme_apst {
+    uint64_t known;
+    uint32_t n_transitions; /* one for each state from 0 on */
+    uint32_t reserved;
+    struct sated_nvme_transition transitions[32];
+};
+
+/* Return: 0; SATED_PARSE without a whole entry. */
+int sated_nvme_decode_apst(const void *data, size_t n, struct sated_nvme_apst *out);
 
 /* A temperature threshold as Get Features returns it in dword 0. @param kelvin receives it.
  * Return: 1 where one is set, 0 where none is (0 and FFFFh). */
@@ -733,6 +824,10 @@ struct sated_nvme_sanitize_log {
     uint32_t progress;                               /* of 65536; known while one runs */
     uint32_t scdw10;                                 /* dword 10 of the command */
     uint32_t eto, etbe, etce, etond, etbend, etcend; /* overwrite, block erase, crypto erase; without deallocation */
+    uint32_t etpvds;                                 /* deallocation after verification (2.1), unless 0 */
+    uint8_t sans;  /* sanitize state (2.1), unless 0: 1 and 2 restricted, 3 and 4 unrestricted, of which the first is
+                    * processing and the second failure, 5 media verification, 6 deallocation after it */
+    uint8_t fails; /* in which state it failed (2.1), unless 0 */
 };
 
 /* Return: 0; SATED_PARSE without a byte. */

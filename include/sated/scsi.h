@@ -13,7 +13,8 @@ extern "C" {
 
 /* cdef: begin */
 
-/* SCSI commands as bytes, and what drives answer. Nothing here sends anything.
+/* SCSI commands as bytes, and what drives answer. Nothing here sends anything. Clauses of SPC-5 are cited by their titles,
+ * those of SBC-4 by the numbers of its last drafts, in which FORMAT WITH PRESET is 5.5.
  *
  * Builders fill *c whole and return 0, or SATED_PARSE for an argument that its field cannot hold. Builders of parameter
  * lists fill buf, of which there are cap bytes, and return the length.
@@ -93,7 +94,7 @@ int sated_scsi_build_sanitize(struct sated_scsi_command *c, uint32_t action, boo
                               uint32_t list_len);
 
 /* The overwrite list (SBC-4 5.30.2.2). @param passes 1 to 31; @param invert between passes; @param test 0 to 3;
- * @param pattern pattern_len bytes, 1 to 65535. Return: bytes of the list. */
+ * @param pattern pattern_len bytes, 1 to 65531. Return: bytes of the list. */
 int sated_scsi_build_overwrite_list(void *buf, size_t cap, uint32_t passes, bool invert, uint32_t test,
                                     const void *pattern, size_t pattern_len);
 
@@ -385,7 +386,90 @@ struct sated_scsi_vpd_device_id {
 /* Decodes VPD page 83h; SATED_PARSE if it is another page. */
 int sated_scsi_decode_vpd_device_id(const void *data, size_t n, struct sated_scsi_vpd_device_id *out);
 
-/* 89h: ATA information (SAT-4 12.4.2). */
+/* 86h: extended INQUIRY data (SPC-5). */
+struct sated_scsi_vpd_extended {
+    uint64_t known;
+    uint8_t activate_microcode;
+    uint8_t spt; /* SUPPORTED PROTECTION TYPE */
+    bool grd_chk;
+    bool app_chk;
+    bool ref_chk;
+    bool uask_sup;
+    bool group_sup;
+    bool prior_sup;
+    bool headsup;
+    bool ordsup;
+    bool simpsup;
+    bool wu_sup;
+    bool crd_sup;
+    bool nv_sup; /* there is a nonvolatile cache */
+    bool v_sup;  /* there is a volatile cache */
+    bool no_pi_chk;
+    bool p_i_i_sup;
+    bool luiclr;
+    uint8_t lu_coll_type;
+    bool r_sup;
+    bool rtd_sup;
+    bool hssrelef; /* a reset ends a reservation's history */
+    uint8_t multi_it_nexus_microcode;
+    uint16_t extended_self_test_minutes; /* unless 0 */
+    bool poa_sup;
+    bool hra_sup;
+    bool vsa_sup;
+    bool dms_valid;
+    uint8_t maximum_sense_length; /* bytes, unless 0 */
+    bool ibs;
+    bool ias;
+    bool sac;
+    bool nrd1;
+    bool nrd0;
+    uint16_t maximum_inquiry_change_logs;
+    uint16_t maximum_mode_page_change_logs;
+    bool truncated;
+};
+
+/* Decodes VPD page 86h; SATED_PARSE if it is another page. */
+int sated_scsi_decode_vpd_extended(const void *data, size_t n, struct sated_scsi_vpd_extended *out);
+
+struct sated_scsi_mode_policy {
+    uint8_t page; /* 3Fh with subpage FFh: all that are not listed */
+    uint8_t subpage;
+    bool mlus;      /* shared by several logical units */
+    uint8_t policy; /* 0 one for all, 1 one for each target port, 3 one for each I_T nexus */
+};
+
+/* 87h: mode page policy (SPC-5). */
+struct sated_scsi_vpd_mode_policy {
+    uint64_t known;
+    uint32_t n_policies;
+    struct sated_scsi_mode_policy policies[64];
+    bool truncated;
+};
+
+/* Decodes VPD page 87h; SATED_PARSE if it is another page. */
+int sated_scsi_decode_vpd_mode_policy(const void *data, size_t n, struct sated_scsi_vpd_mode_policy *out);
+
+struct sated_scsi_port {
+    uint64_t known;
+    uint16_t relative_port;
+    uint16_t initiator_offset; /* of the initiator port's TransportID in the page */
+    uint16_t initiator_length; /* bytes of it, 0 for none */
+    uint32_t n_designators;
+    struct sated_scsi_designator designators[2]; /* of the target port */
+};
+
+/* 88h: SCSI ports (SPC-5). */
+struct sated_scsi_vpd_ports {
+    uint64_t known;
+    uint32_t n_ports;
+    struct sated_scsi_port ports[8];
+    bool truncated;
+};
+
+/* Decodes VPD page 88h; SATED_PARSE if it is another page. */
+int sated_scsi_decode_vpd_ports(const void *data, size_t n, struct sated_scsi_vpd_ports *out);
+
+/* 89h: ATA information (SAT-4). */
 struct sated_scsi_vpd_ata {
     uint64_t known;
     char sat_vendor[9];
@@ -400,6 +484,26 @@ struct sated_scsi_vpd_ata {
 
 /* Decodes VPD page 89h; SATED_PARSE if it is another page. */
 int sated_scsi_decode_vpd_ata(const void *data, size_t n, struct sated_scsi_vpd_ata *out);
+
+/* 8Ah: power condition (SPC-5). What takes 0 ms is not told. */
+struct sated_scsi_vpd_power {
+    uint64_t known;
+    bool standby_y; /* which of them START STOP UNIT and timers may choose */
+    bool standby_z;
+    bool idle_c;
+    bool idle_b;
+    bool idle_a;
+    uint16_t stopped_recovery_ms; /* back to active */
+    uint16_t standby_z_recovery_ms;
+    uint16_t standby_y_recovery_ms;
+    uint16_t idle_a_recovery_ms;
+    uint16_t idle_b_recovery_ms;
+    uint16_t idle_c_recovery_ms;
+    bool truncated;
+};
+
+/* Decodes VPD page 8Ah; SATED_PARSE if it is another page. */
+int sated_scsi_decode_vpd_power(const void *data, size_t n, struct sated_scsi_vpd_power *out);
 
 /* B0h: block limits (SBC-4 6.6.4). Lengths are logical blocks; what is 0 for "not reported" is unknown. */
 struct sated_scsi_vpd_limits {
@@ -468,6 +572,39 @@ struct sated_scsi_vpd_provisioning {
 
 /* Decodes VPD page B2h; SATED_PARSE if it is another page. */
 int sated_scsi_decode_vpd_provisioning(const void *data, size_t n, struct sated_scsi_vpd_provisioning *out);
+
+/* B6h: zoned block device characteristics (ZBC). */
+struct sated_scsi_vpd_zoned {
+    uint64_t known;
+    uint8_t zoned_extension;
+    bool aaorb;
+    bool urswrz;                                /* reads of sequential write required zones are unrestricted */
+    uint32_t optimal_open_sequential_preferred; /* unknown where all ones */
+    uint32_t optimal_non_sequential_preferred;  /* unknown where all ones */
+    uint32_t maximum_open_sequential_required;  /* FFFFFFFFh = no limit */
+    uint8_t zone_alignment_method;              /* unless 0 */
+    uint64_t zone_starting_lba_granularity;     /* unless 0 */
+    bool truncated;
+};
+
+/* Decodes VPD page B6h; SATED_PARSE if it is another page. */
+int sated_scsi_decode_vpd_zoned(const void *data, size_t n, struct sated_scsi_vpd_zoned *out);
+
+/* B7h: block limits extension (SBC-4). Lengths are logical blocks; what is 0 for "not reported" is unknown. */
+struct sated_scsi_vpd_limits_extension {
+    uint64_t known;
+    bool rscs;                          /* reduced stream control */
+    uint16_t maximum_number_of_streams; /* 0 = no stream control */
+    uint16_t optimal_stream_write_size;
+    uint32_t stream_granularity_size; /* in optimal stream write sizes */
+    uint32_t maximum_scattered_range_transfer_length;
+    uint16_t maximum_scattered_range_descriptors;
+    uint32_t maximum_scattered_transfer_length;
+    bool truncated;
+};
+
+/* Decodes VPD page B7h; SATED_PARSE if it is another page. */
+int sated_scsi_decode_vpd_limits_extension(const void *data, size_t n, struct sated_scsi_vpd_limits_extension *out);
 
 /* ---- Capacity (SBC-4 5.20.2, 5.21.2) ---- */
 
@@ -591,6 +728,30 @@ struct sated_scsi_mode_control {
 /* @param data the page itself, from its page code on. */
 int sated_scsi_decode_mode_control(const void *data, size_t n, struct sated_scsi_mode_control *out);
 
+/* Power condition mode page 1Ah (SPC-5). Timers count 100 ms; one that is not enabled does not run. */
+struct sated_scsi_mode_power {
+    uint64_t known;
+    bool ps;
+    uint8_t pm_bg_precedence; /* 0 vendor's choice, 1 background work first, 2 power first */
+    bool standby_y;
+    bool idle_c;
+    bool idle_b;
+    bool idle_a;
+    bool standby_z;
+    uint32_t idle_a_timer;
+    uint32_t standby_z_timer;
+    uint32_t idle_b_timer;
+    uint32_t idle_c_timer;
+    uint32_t standby_y_timer;
+    uint8_t ccf_idle; /* CHECK CONDITION while leaving it: 1 no, 2 yes, unless 0 */
+    uint8_t ccf_standby;
+    uint8_t ccf_stopped;
+    bool truncated;
+};
+
+/* @param data the page itself, from its page code on. */
+int sated_scsi_decode_mode_power(const void *data, size_t n, struct sated_scsi_mode_power *out);
+
 /* ---- Log pages (SPC-5, SBC-4 6.4) ---- */
 
 struct sated_scsi_log_parameter {
@@ -622,7 +783,7 @@ struct sated_scsi_log_page {
     uint8_t subpage;
 };
 
-/* 00h: supported log pages, and 00h/FFh: supported pages and subpages. */
+/* 00h: supported log pages; 00h/FFh: supported pages and subpages; any page's FFh: its subpages. */
 struct sated_scsi_log_supported {
     uint64_t known;
     uint32_t n_pages;
@@ -630,7 +791,7 @@ struct sated_scsi_log_supported {
     bool truncated;
 };
 
-/* Decodes log page 00h with subpage 00h or FFh; SATED_PARSE if it is another page. */
+/* Decodes log page 00h, or any page with subpage FFh; SATED_PARSE if it is another page. */
 int sated_scsi_decode_log_supported(const void *data, size_t n, struct sated_scsi_log_supported *out);
 
 /* 02h write, 03h read, 05h verify error counters. */
@@ -735,6 +896,34 @@ struct sated_scsi_log_background_scan {
 
 /* Decodes log page 15h; SATED_PARSE if it is another page. */
 int sated_scsi_decode_log_background_scan(const void *data, size_t n, struct sated_scsi_log_background_scan *out);
+
+/* One phy of a SAS port. */
+struct sated_scsi_phy {
+    uint64_t known;
+    uint16_t port; /* RELATIVE TARGET PORT IDENTIFIER */
+    uint8_t phy;
+    uint8_t attached_type; /* 0 none, 1 SAS device, 2 expander, 3 fan-out expander */
+    uint8_t reason;        /* of the last link reset */
+    uint8_t rate;          /* 8 1.5, 9 3, 10 6, 11 12, 12 22.5 Gbit/s; below: why there is none */
+    uint8_t attached_phy;
+    uint64_t sas_address;
+    uint64_t attached_sas_address;
+    uint32_t invalid_dwords;
+    uint32_t disparity_errors;
+    uint32_t sync_losses;
+    uint32_t reset_problems;
+};
+
+/* 18h: protocol specific port, for SAS (SPL-4). */
+struct sated_scsi_log_phys {
+    uint64_t known;
+    uint32_t n_phys;
+    struct sated_scsi_phy phys[16];
+    bool truncated;
+};
+
+/* Decodes log page 18h, whose ports of other protocols are passed over; SATED_PARSE if it is another page. */
+int sated_scsi_decode_log_phys(const void *data, size_t n, struct sated_scsi_log_phys *out);
 
 /* 2Fh: informational exceptions. */
 struct sated_scsi_log_exceptions {

@@ -76,6 +76,59 @@ static void check_id_ns(const uint8_t *data, size_t n, int rc)
     EMPTY_UNLESS_KNOWN(nvme_id_ns, &out, nsze);
 }
 
+static void check_independent_ns(const uint8_t *data, size_t n, int rc)
+{
+    struct sated_nvme_independent_ns out;
+    HOLDS(sated_nvme_decode_independent_ns(data, n, &out) == rc);
+    HOLDS((n >= 15) == IS_KNOWN(nvme_independent_ns, &out, nstat) &&
+          (n >= 8) == IS_KNOWN(nvme_independent_ns, &out, anagrpid));
+    EMPTY_UNLESS_KNOWN(nvme_independent_ns, &out, endgid);
+}
+
+static void check_nvm_ns(const uint8_t *data, size_t n, int rc)
+{
+    struct sated_nvme_nvm_ns out;
+    HOLDS(sated_nvme_decode_nvm_ns(data, n, &out) == rc);
+    HOLDS(out.n_elbaf <= 64 && (!out.n_elbaf || n >= 12 + 4 * (size_t)out.n_elbaf));
+    for (uint32_t i = 0; i < out.n_elbaf; i++)
+        HOLDS(out.elbaf[i].sts < 128 && out.elbaf[i].pif < 4 && out.elbaf[i].qpif < 16);
+    EMPTY_UNLESS_KNOWN(nvme_nvm_ns, &out, lbstm);
+}
+
+static void check_nvm_ctrl(const uint8_t *data, size_t n, int rc)
+{
+    struct sated_nvme_nvm_ctrl out;
+    HOLDS(sated_nvme_decode_nvm_ctrl(data, n, &out) == rc);
+    HOLDS((n >= 16) == IS_KNOWN(nvme_nvm_ctrl, &out, dmsl) && (n >= 1) == IS_KNOWN(nvme_nvm_ctrl, &out, vsl));
+    EMPTY_UNLESS_KNOWN(nvme_nvm_ctrl, &out, dmrsl);
+}
+
+static void check_granularity_list(const uint8_t *data, size_t n, int rc)
+{
+    struct sated_nvme_granularity_list out;
+    HOLDS(sated_nvme_decode_granularity_list(data, n, &out) == rc);
+    HOLDS(out.n_granularity <= 16 && (!out.n_granularity || n >= 32 + 16 * (size_t)out.n_granularity));
+    HOLDS(rc || (out.n_granularity <= data[4] + 1u && out.truncated == (out.n_granularity <= data[4])));
+}
+
+static void check_uuid_list(const uint8_t *data, size_t n, int rc)
+{
+    static struct sated_nvme_uuid_list out;
+    HOLDS(sated_nvme_decode_uuid_list(data, n, &out) == rc);
+    HOLDS(out.n_uuids <= 127 && 32 * (out.n_uuids + (size_t)(out.n_uuids != 0)) <= n);
+    for (uint32_t i = 0; i < out.n_uuids; i++)
+        HOLDS(out.uuids[i].association <= 3 && !is_zero(out.uuids[i].uuid, 16));
+}
+
+static void check_apst(const uint8_t *data, size_t n, int rc)
+{
+    struct sated_nvme_apst out;
+    HOLDS(sated_nvme_decode_apst(data, n, &out) == rc);
+    HOLDS(out.n_transitions <= 32 && 8 * (size_t)out.n_transitions <= n);
+    for (uint32_t i = 0; i < out.n_transitions; i++)
+        HOLDS(out.transitions[i].idle_ms <= 0xffffff && out.transitions[i].state <= 31);
+}
+
 static void check_ns_list(const uint8_t *data, size_t n, int rc)
 {
     struct sated_nvme_ns_list out;
@@ -227,6 +280,12 @@ static void check_ocp(const uint8_t *data, size_t n, int rc)
     }
 RUN(id_ctrl, sated_nvme_decode_id_ctrl)
 RUN(id_ns, sated_nvme_decode_id_ns)
+RUN(independent_ns, sated_nvme_decode_independent_ns)
+RUN(nvm_ns, sated_nvme_decode_nvm_ns)
+RUN(nvm_ctrl, sated_nvme_decode_nvm_ctrl)
+RUN(granularity_list, sated_nvme_decode_granularity_list)
+RUN(uuid_list, sated_nvme_decode_uuid_list)
+RUN(apst, sated_nvme_decode_apst)
 RUN(ns_list, sated_nvme_decode_ns_list)
 RUN(ctrl_list, sated_nvme_decode_ctrl_list)
 RUN(ns_descs, sated_nvme_decode_ns_descs)
@@ -293,6 +352,16 @@ static void like_id_ns(uint8_t *p)
     memset(p + 5, 0, 3);
 }
 
+static void like_granularity_list(uint8_t *p)
+{
+    p[4] &= 15;
+}
+
+static void like_uuid_list(uint8_t *p)
+{
+    memset(p + 32 * random_below(&rng, 128), 0, 32);
+}
+
 static void like_self_test_log(uint8_t *p)
 {
     p[1] %= 110;
@@ -329,6 +398,12 @@ static const struct {
 } decoders[] = {
     {"id_ctrl", run_id_ctrl, check_id_ctrl, like_id_ctrl, 4096},
     {"id_ns", run_id_ns, check_id_ns, like_id_ns, 4096},
+    {"independent_ns", run_independent_ns, check_independent_ns, nothing, 4096},
+    {"nvm_ns", run_nvm_ns, check_nvm_ns, nothing, 4096},
+    {"nvm_ctrl", run_nvm_ctrl, check_nvm_ctrl, nothing, 4096},
+    {"granularity_list", run_granularity_list, check_granularity_list, like_granularity_list, 4096},
+    {"uuid_list", run_uuid_list, check_uuid_list, like_uuid_list, 4096},
+    {"apst", run_apst, check_apst, nothing, 256},
     {"ns_list", run_ns_list, check_ns_list, like_ns_list, 4096},
     {"ctrl_list", run_ctrl_list, check_ctrl_list, like_ctrl_list, 4096},
     {"ns_descs", run_ns_descs, check_ns_descs, like_ns_descs, 4096},

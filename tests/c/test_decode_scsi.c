@@ -34,14 +34,21 @@ WRAP(inquiry, inquiry)
 WRAP(vpd_supported, vpd_supported)
 WRAP(vpd_serial, vpd_serial)
 WRAP(vpd_device_id, vpd_device_id)
+WRAP(vpd_extended, vpd_extended)
+WRAP(vpd_mode_policy, vpd_mode_policy)
+WRAP(vpd_ports, vpd_ports)
 WRAP(vpd_ata, vpd_ata)
+WRAP(vpd_power, vpd_power)
 WRAP(vpd_limits, vpd_limits)
 WRAP(vpd_characteristics, vpd_characteristics)
 WRAP(vpd_provisioning, vpd_provisioning)
+WRAP(vpd_zoned, vpd_zoned)
+WRAP(vpd_limits_extension, vpd_limits_extension)
 WRAP(capacity_10, capacity)
 WRAP(capacity_16, capacity)
 WRAP(mode_caching, mode_caching)
 WRAP(mode_control, mode_control)
+WRAP(mode_power, mode_power)
 WRAP(log, log)
 WRAP(log_supported, log_supported)
 WRAP(log_errors, log_errors)
@@ -50,6 +57,7 @@ WRAP(log_start_stop, log_start_stop)
 WRAP(log_self_tests, log_self_tests)
 WRAP(log_endurance, log_endurance)
 WRAP(log_background_scan, log_background_scan)
+WRAP(log_phys, log_phys)
 WRAP(log_exceptions, log_exceptions)
 WRAP(opcodes, opcodes)
 WRAP(one_opcode, one_opcode)
@@ -63,6 +71,11 @@ static int decode_mode_6(const void *data, size_t n, void *out)
 static int decode_mode_10(const void *data, size_t n, void *out)
 {
     return sated_scsi_decode_mode(data, n, true, out);
+}
+
+static int decode_results_log(const void *data, size_t n, void *out)
+{
+    return sated_ata_decode_results_log(data, n, 2, out);
 }
 
 static int decode_registers(const void *data, size_t n, void *out)
@@ -92,6 +105,23 @@ static const struct decoder decoders[] = {
     D(vpd_device_id, vpd_device_id,
       "00830048010300085000c5003011cb2b619300085000c5003011cb29619400040000000161a300085000c5003011cb28"
       "032800186e61612e35303030433530303330313143423238 00000000"),
+    D(vpd_extended, vpd_extended,
+      "0086003c5d3f0f31b205007df0fcc71234567800000000000000000000000000000000000000000000000000000000000000"
+      "0000000000000000000000000000"),
+    D(vpd_mode_policy, vpd_mode_policy, "0087000c3fff0000080080001801 0300"),
+    D(vpd_ports, vpd_ports,
+      "0088004800000001000000000000000c619300085000c5003011cb29000000020000001806000000500507605ee29340"
+      "0000000000000000000000000000000c619300085000c5003011cb2a"),
+    D(vpd_power, vpd_power, "008a000e0307138827101f40006403e80000"),
+    D(vpd_zoned, vpd_zoned, "00b6001c110000000000008000000010000000400000000100000000000800 00"),
+    D(vpd_limits_extension, vpd_limits_extension, "00b7001800010010004000000100000000001000000000200001 0000"),
+    D(mode_power, mode_power, "1a26410d000000140000232800000 4b0000017700000465000000000000000000000000000000064"),
+    D(log_phys, log_phys,
+      "180000700001036c06000702000000302a1b020c5000c5003011cb29500507605ee2934007000000000000000000000100000002"
+      "00000003000000040000000000010030000000 0c5000c5003011cb2a000000000000000000000000000000000000000000000000"
+      "000000000000000000000000"),
+    {"results log", decode_results_log, sizeof(struct sated_ata_registers),
+     "1600002400 00030e090c0100000000ff00ff0001e0500001030e090c00040005000600070008 4a51"},
     D(vpd_ata, vpd_ata,
       "0089023800000000 6c696e757820202053415420736373695f646562756720203132333434000000 0100000000000000"
       "0100000000000000ec000000 5a0cff3f37c8100000000000"),
