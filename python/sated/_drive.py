@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sated._commands import Commands, Transport, open_transport, record
 from sated._ffi import ffi, lib, text
-from sated._text import html_table
+from sated._text import capacity, html_table
 from sated.errors import ParseError, SatedError, UnsafeError, check
 
 if TYPE_CHECKING:
@@ -41,27 +41,27 @@ class DriveSerial(str):
 
 @dataclass(frozen=True)
 class Identity:
-    """What a drive is. None, or "" for a text, means that nobody says."""
+    """What a drive is. None means that nobody says."""
 
     protocol: str | None
-    vendor: str
-    model: str
-    serial: DriveSerial
-    firmware: str
-    capacity_bytes: int
-    native_capacity_bytes: int
+    vendor: str | None
+    model: str | None
+    serial: DriveSerial | None
+    firmware: str | None
+    capacity_bytes: int | None
+    native_capacity_bytes: int | None
     raw_bytes: int | None
     raw_source: str | None
-    logical_block_bytes: int
-    physical_block_bytes: int
+    logical_block_bytes: int | None
+    physical_block_bytes: int | None
     rotation_rpm: int | None
-    transport: str
-    link: str
+    transport: str | None
+    link: str | None
     """As negotiated, such as "6.0 Gbps" or "8.0 GT/s PCIe x4"."""
-    link_max: str
-    hba: str
+    link_max: str | None
+    hba: str | None
     """What it is attached to: name and place of a host adapter, a USB bridge, a PCI function."""
-    driver: str
+    driver: str | None
     """The kernel's, of that."""
     namespaces: tuple[str, ...]
     """NVMe: all that its controller or subsystem has."""
@@ -72,11 +72,11 @@ class Identity:
     mounted: bool
     reasons: tuple[str, ...]
     """Why it may not be written to, as far as can be seen without opening it."""
-    path: DriveSerial
+    path: DriveSerial | None
     features: tuple[str, ...]
     scale: int
-    token: DriveSerial
-    note: str
+    token: DriveSerial | None
+    note: str | None
 
     @property
     def simulated(self) -> bool:
@@ -111,36 +111,44 @@ def _lines(value: Any) -> tuple[str, ...]:
     return tuple(line for line in text(value).split("\n") if line)
 
 
+def _told(value: Any) -> str | None:
+    return text(value) or None
+
+
+def _as_read(value: Any) -> DriveSerial | None:
+    return DriveSerial(text(value)) or None
+
+
 def _identity(c: Any) -> Identity:
     raw = bool(c.flags & lib.SATED_IDENTITY_RAW_KNOWN)
     return Identity(
         protocol=_PROTOCOLS[c.protocol],
-        vendor=text(c.vendor),
-        model=text(c.model),
-        serial=DriveSerial(text(c.serial)),
-        firmware=text(c.firmware),
-        capacity_bytes=int(c.capacity_bytes),
-        native_capacity_bytes=int(c.native_capacity_bytes),
+        vendor=_told(c.vendor),
+        model=_told(c.model),
+        serial=_as_read(c.serial),
+        firmware=_told(c.firmware),
+        capacity_bytes=int(c.capacity_bytes) or None,
+        native_capacity_bytes=int(c.native_capacity_bytes) or None,
         raw_bytes=int(c.raw_bytes) if raw else None,
         raw_source=text(c.raw_source) if raw else None,
-        logical_block_bytes=int(c.logical_block_bytes),
-        physical_block_bytes=int(c.physical_block_bytes),
+        logical_block_bytes=int(c.logical_block_bytes) or None,
+        physical_block_bytes=int(c.physical_block_bytes) or None,
         rotation_rpm=int(c.rotation_rpm) if c.flags & lib.SATED_IDENTITY_ROTATION_KNOWN else None,
-        transport=text(c.transport),
-        link=text(c.link),
-        link_max=text(c.link_max),
-        hba=text(c.hba),
-        driver=text(c.driver),
+        transport=_told(c.transport),
+        link=_told(c.link),
+        link_max=_told(c.link_max),
+        hba=_told(c.hba),
+        driver=_told(c.driver),
         namespaces=_lines(c.namespaces),
         controllers=_lines(c.controllers),
         members=_lines(c.members),
         mounted=bool(c.flags & lib.SATED_IDENTITY_MOUNTED),
         reasons=_lines(c.reasons),
-        path=DriveSerial(text(c.path)),
+        path=_as_read(c.path),
         features=tuple(name for flag, name in _FEATURES.items() if c.flags & flag),
         scale=int(c.scale),
-        token=DriveSerial(text(c.token)),
-        note=text(c.note),
+        token=_as_read(c.token),
+        note=_told(c.note),
     )
 
 
@@ -327,7 +335,8 @@ class Drive(Commands):
         if self._c is None:
             return f"<Drive {self.uri}, closed>"
         i = self.identity
-        return f"<Drive {self.uri}: {i.vendor} {i.model}, {i.capacity_bytes / 1e9:.1f} GB>"
+        whose = " ".join(part for part in (i.vendor, i.model) if part)
+        return f"<Drive {self.uri}: {whose or 'unknown'}, {capacity(i.capacity_bytes)}>"
 
     def _repr_html_(self) -> str:
         return self.identity._repr_html_() if self._c is not None else repr(self)

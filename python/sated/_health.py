@@ -175,7 +175,7 @@ def _vendor(drive: Drive, raw: dict[str, bytes], warnings: list[str], doubts: li
     if "identify" in raw:  # also behind a bridge that calls itself SCSI
         protocol, model = "ata", ata.decode_identify(raw["identify"]).model
     found, over = [], False
-    for page in pages.tables(protocol, model) if protocol and not identity.simulated else ():
+    for page in pages.tables(protocol, model) if not identity.simulated else ():
         if page.length > len(raw.get(page.name, b"")) and not over:
             try:
                 raw[page.name] = send(drive, page.command).data

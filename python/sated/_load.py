@@ -137,7 +137,7 @@ def _options(
     o.duration_ns = -1 if seconds is None else nanoseconds("seconds", seconds)
     if bytes is not None:
         size = ffi.new("uint64_t *")
-        check(lib.sated_workload_capacity(str(bytes).encode(), drives[0].identity.capacity_bytes, size))
+        check(lib.sated_workload_capacity(str(bytes).encode(), drives[0].identity.capacity_bytes or 0, size))
         if not size[0]:
             raise ParseError("bytes=0: give a number above 0")
         o.bytes = size[0]
@@ -193,7 +193,7 @@ def start(
             check_every = 60.0
     rounds = None
     if isinstance(until, str):
-        capacity = float(sum(one.identity.capacity_bytes for one in drives))
+        capacity = float(sum(one.identity.capacity_bytes or 0 for one in drives))
         rounds = Rounds(until, capacity, "write" in workload.shares, round_every)
     options = _options(
         drives,

@@ -64,13 +64,13 @@ def set_capacity(
     if sum(given is not None for given in (fraction, capacity, lba)) != 1:
         raise ParseError("set_capacity: give one of fraction=, bytes= and lba=")
     identity = drive.identity
-    native = identity.native_capacity_bytes
+    native = identity.native_capacity_bytes or 0
     if fraction is not None:
         if not 0 < fraction <= 1:
             raise ParseError(f"fraction={fraction:g}: give a share above 0 and up to 1 of the native LBAs")
         wanted = native if fraction == 1 else int(fraction * native) // 4096 * 4096
     elif lba is not None:
-        wanted = lba * identity.logical_block_bytes
+        wanted = lba * (identity.logical_block_bytes or 0)
     else:
         out = ffi.new("uint64_t *")
         check(lib.sated_workload_capacity(str(capacity).encode(), native, out))

@@ -95,7 +95,7 @@ def questions(drive: Drive) -> Iterator[Any]:
     elif protocol == "scsi":
         for log in _SCSI_LOGS:
             yield scsi.build_log_sense(log)
-    for page in pages.tables(protocol or "", drive.identity.model):
+    for page in pages.tables(protocol, drive.identity.model):
         if page.length:
             yield page.command
 

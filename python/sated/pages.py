@@ -239,11 +239,11 @@ _BUILT_IN = (
 )
 
 
-def tables(protocol: str, model: str) -> list[Page]:
-    """The pages for a drive, one for each address. Raises StateError where a `match` of one fails."""
+def tables(protocol: str | None, model: str | None) -> list[Page]:
+    """The pages for a drive, one for each address; a model that nobody told is "" to a `match`. Raises StateError where a `match` of one fails."""
     _plugins.load()
     found: dict[str, Page] = {}
     for page in (*_plugins.pages, *_BUILT_IN):
-        if page.protocol == protocol and page.name not in found and _plugins.matches(page.match, model):
+        if page.protocol == protocol and page.name not in found and _plugins.matches(page.match, model or ""):
             found[page.name] = page
     return [*found.values()]

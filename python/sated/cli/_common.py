@@ -71,12 +71,6 @@ def emit(value: Any) -> None:
     print(json.dumps(_plain(value), indent=2, ensure_ascii=False))
 
 
-def known(of: dict[str, Any]) -> dict[str, Any]:
-    """An identity with None for what nobody told: texts, and sizes of 0."""
-    sizes = ("capacity_bytes", "native_capacity_bytes", "logical_block_bytes", "physical_block_bytes")
-    return {name: None if value == "" or (name in sizes and not value) else value for name, value in of.items()}
-
-
 def _plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None

@@ -44,9 +44,9 @@ def health(uri: Uri, json: Json = False, raw: Raw = False, calibrate: Calibrate 
     before = None if calibrate is None else _before(calibrate)
     with sated.open(uri) as drive:
         told = drive.health()
-        whose = {name: str(getattr(drive.identity, name)) for name in ("vendor", "model", "serial", "firmware")}
+        whose = {name: getattr(drive.identity, name) for name in ("vendor", "model", "serial", "firmware")}
     if before is not None and written is not None:
-        if any(before["drive"].get(name) != whose[name] for name in ("model", "serial")):
+        if any((before["drive"].get(name) or None) != whose[name] for name in ("model", "serial")):
             raise Ends(f"{calibrate}: is not of this drive, {whose['model']} {whose['serial']}; ask that one", USAGE)
         found = sated.calibrate(before["counters"], told, bytes_written=_amount(written))
         return _calibrated(found, told, json)
@@ -59,7 +59,7 @@ def health(uri: Uri, json: Json = False, raw: Raw = False, calibrate: Calibrate 
     return OK
 
 
-def _plain(told: Health, whose: dict[str, str], raw: bool) -> dict[str, Any]:
+def _plain(told: Health, whose: dict[str, str | None], raw: bool) -> dict[str, Any]:
     plain = {f.name: getattr(told, f.name) for f in fields(told) if f.name not in ("raw", "vendor")}
     return {
         "drive": whose,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from .. import _text
-from ._common import DRIVE, Json, command, emit, epilog, known, pairs
+from ._common import DRIVE, Json, command, emit, epilog, pairs
 
 Uri = Annotated[str, typer.Argument(metavar="URI", help="PATH, serial:TEXT, replay:FILE or sim:NAME[,key=value]...")]
 
@@ -19,7 +19,7 @@ def info(uri: Uri, json: Json = False) -> None:
 
     with sated.open(uri) as drive:
         provisioning = drive.provisioning()
-        identity = known({**asdict(drive.identity), "simulated": drive.identity.simulated})
+        identity = {**asdict(drive.identity), "simulated": drive.identity.simulated}
         guard = drive.guard()
         told: dict[str, Any] = {
             "uri": uri,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from .. import _text
-from ._common import DRIVE, Json, command, emit, epilog, known, pairs, table, width
+from ._common import DRIVE, Json, command, emit, epilog, pairs, table, width
 
 if TYPE_CHECKING:
     from sated import Identity
@@ -20,7 +20,7 @@ def list_drives(json: Json = False) -> None:
     """
     import sated
 
-    rows = [known(_row(identity)) for identity in sated.list()]
+    rows = [_row(identity) for identity in sated.list()]
     if json:
         emit(rows)
         return
@@ -50,7 +50,7 @@ def _row(identity: Identity) -> dict[str, Any]:
         "path": identity.path,
         "vendor": identity.vendor,
         "model": identity.model,
-        "serial": str(identity.serial),
+        "serial": identity.serial,
         "firmware": identity.firmware,
         "capacity_bytes": identity.capacity_bytes,
         "rotation_rpm": identity.rotation_rpm,

@@ -61,7 +61,7 @@ def review(
 
 def _name(drive: Drive, plan: str) -> str:
     identity = drive.identity
-    whose = Path(identity.path).name if "file" in identity.features else identity.model
+    whose = Path(identity.path or drive.uri).name if "file" in identity.features else identity.model or ""
     return f"{slug(whose)}-{plan}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
 
 

@@ -161,7 +161,6 @@ def _check_empty(path: Path) -> None:
 
 def _identity(identity: Identity) -> dict[str, Any]:
     plain = asdict(identity)
-    plain |= {name: str(plain[name]) for name in ("serial", "token", "path")}
     plain["features"] = list(identity.features)
     plain["simulated"] = identity.simulated
     return plain
@@ -179,7 +178,7 @@ def _whole_uri(drive: Drive) -> str:
     """The URI under which the drive is found from any folder, whatever it was opened by."""
     uri = drive.uri
     if not drive.identity.simulated:
-        return uri if uri.startswith("serial:") else str(drive.identity.path)
+        return uri if uri.startswith("serial:") else drive.identity.path or uri
     found = _state_file(uri)
     if found is None:
         return uri
@@ -202,10 +201,10 @@ def _model(drive: Drive) -> dict[str, Any]:
         return next((each for each in known if _is_called(each, drive.identity.model)), {})
 
 
-def _is_called(model: dict[str, Any], name: str) -> bool:
+def _is_called(model: dict[str, Any], name: str | None) -> bool:
     """Whether a model gives its drives this name, of whatever capacity."""
     product = model.get("identity", {}).get("product", {}).get("value", "")
-    return re.fullmatch(re.escape(product).replace(re.escape("{capacity}"), ".*"), name) is not None
+    return re.fullmatch(re.escape(product).replace(re.escape("{capacity}"), ".*"), name or "") is not None
 
 
 def _operator() -> str:
@@ -273,7 +272,7 @@ def _check_drive(path: Path, manifest: dict[str, Any], drive: Drive) -> None:
     if not identity["serial"]:
         names.append("path")
     for name in names:
-        if recorded[name] != identity[name]:
+        if (recorded[name] or None) != identity[name]:  # what nobody told was "" or 0 in earlier runs
             raise errors.ParseError(
                 f"{path} holds a run on another drive: its {name} is {recorded[name]!r}, that of {drive.uri} is "
                 f"{identity[name]!r}: give that drive, or name a new directory"
@@ -472,7 +471,7 @@ class _Time:
     def __init__(self, steps: list[dict[str, Any]], drive: Drive) -> None:
         identity = drive.identity
         self.simulated = identity.simulated
-        self.reported_bytes = float(identity.native_capacity_bytes) * identity.scale
+        self.reported_bytes = float(identity.native_capacity_bytes or identity.capacity_bytes or 0) * identity.scale
         self.fill_bytes_per_s = _FILL_BYTES_PER_S
         self.left = list(steps)
         self.wall_s = 0.0

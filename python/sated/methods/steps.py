@@ -94,10 +94,10 @@ class _Sink:
 def check(drive: Drive, steps: Iterable[dict[str, Any]]) -> None:
     """Whether each load of a plan fits the drive, with the LBA limit that it will have by then. @raises ParseError."""
     identity = drive.identity
-    accessible, block = identity.capacity_bytes, identity.logical_block_bytes or 512
+    accessible, block = identity.capacity_bytes or 0, identity.logical_block_bytes or 512
     for step in steps:
         if step["kind"] == "capacity":
-            accessible = int(step["fraction"] * identity.native_capacity_bytes)
+            accessible = int(step["fraction"] * (identity.native_capacity_bytes or accessible))
         if "workload" not in step:
             continue
         workload = sated.Workload(**step["workload"])
@@ -160,7 +160,7 @@ def _idle(context: Context, step: dict[str, Any]) -> dict[str, Any]:
 def _load(context: Context, step: dict[str, Any]) -> dict[str, Any]:
     drive = context.drive
     workload = sated.Workload(**step["workload"])
-    capacity = drive.identity.capacity_bytes
+    capacity = drive.identity.capacity_bytes or 0
     limit = step.get("bytes")
     if limit is None and "times" in step:
         limit = max(1, round(step["times"] * capacity))

@@ -230,11 +230,11 @@ def _environment(run: Run, drive: Mapping[str, Any]) -> list[tuple[str, list[tup
     manifest = run.manifest
     scale = int(drive.get("scale") or 1)
 
-    def bytes_of(key: str) -> str:
+    def bytes_of(key: str, scale: int = scale) -> str:
         value = drive.get(key)
         if not value:
             return ""
-        exact = f"{_text.capacity(value)} ({value:,} bytes)"
+        exact = _text.exact(value)
         return f"{exact}; stands for {_text.capacity(value * scale)}" if scale > 1 else exact
 
     rotation = drive.get("rotation_rpm")
@@ -250,7 +250,7 @@ def _environment(run: Run, drive: Mapping[str, Any]) -> list[tuple[str, list[tup
         ("capacity", bytes_of("capacity_bytes")),
         ("native capacity", bytes_of("native_capacity_bytes")),
         ("raw capacity", f"{bytes_of('raw_bytes')}, from {drive.get('raw_source')}" if drive.get("raw_bytes") else ""),
-        ("logical / physical block", f"{drive.get('logical_block_bytes')} / {drive.get('physical_block_bytes')} bytes"),
+        *((f"{kind} block", bytes_of(f"{kind}_block_bytes", 1)) for kind in ("logical", "physical")),
         ("rotation", "none (solid state)" if rotation == 0 else f"{rotation} rpm" if rotation else ""),
         ("commands at a time", drive.get("queue_depth")),
         ("features", ", ".join(drive.get("features") or ())),
@@ -305,7 +305,7 @@ def _provisioning(drive: Mapping[str, Any], steps: Iterable[Step]) -> list[dict[
                 "label": str(result.get("label") or "all LBAs"),
             }
         )
-    raw, user = drive.get("raw_bytes"), drive.get("capacity_bytes")
+    raw, user, native = (drive.get(f"{name}_bytes") for name in ("raw", "capacity", "native_capacity"))
     if not rows and raw and user:
         rows.append(
             {
@@ -313,7 +313,7 @@ def _provisioning(drive: Mapping[str, Any], steps: Iterable[Step]) -> list[dict[
                 "accessible": _text.capacity(user),
                 "of_user": _text.percent((raw - user) / user),
                 "of_raw": _text.percent((raw - user) / raw),
-                "removed": _text.percent(1 - user / drive["native_capacity_bytes"]),
+                "removed": _text.percent(1 - user / native if native else None),
                 "label": "no limit set by this run",
             }
         )
