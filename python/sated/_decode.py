@@ -15,7 +15,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from sated._ffi import ffi, lib, text
@@ -25,7 +25,7 @@ from sated.errors import ParseError, check
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-__all__ = ["Family", "call", "convert", "filled", "octets", "struct_class"]
+__all__ = ["Family", "call", "convert", "filled", "octets", "struct_class", "unsigned"]
 
 
 def _members(ctype: Any) -> list[tuple[int, str, Any]]:
@@ -105,6 +105,13 @@ def octets(data: Buffer) -> bytes:
         raise TypeError(f"bytes or anything with a buffer expected, got {type(data).__name__}") from None
 
 
+def unsigned(what: str, value: int, bits: int) -> int:
+    """`value`, which so many bits hold. Raises ParseError where they do not."""
+    if not 0 <= value < 1 << bits:
+        raise ParseError(f"{what} is {value}: give a number from 0 to {(1 << bits) - 1}")
+    return value
+
+
 def call(function: Callable[..., int], name: str, *arguments: Any) -> Any:
     """Calls `function(out, *arguments)` and returns `out`, a cffi `struct name *`."""
     out = ffi.new(f"struct {name} *")
@@ -119,6 +126,21 @@ def filled(function: Callable[..., int], capacity: int, *arguments: Any) -> byte
     return bytes(ffi.buffer(buffer, length))
 
 
+def _misfit(label: str, value: Any, ctype: Any) -> str | None:
+    """What is wrong with a number that an integer of C cannot hold."""
+    if not isinstance(value, int) or ctype.kind != "primitive":
+        return None
+    bits = 1 if ctype.cname == "_Bool" else 8 * ffi.sizeof(ctype)
+    low = 0 if int(ffi.cast(ctype, -1)) > 0 else -(1 << bits - 1)
+    high = low + (1 << bits) - 1
+    return None if low <= value <= high else f"{label}{value} is out of range; give {low} to {high}"
+
+
+def _parameters(function: Any, skipped: int, arguments: tuple[Any, ...]) -> Iterable[tuple[str, Any, Any]]:
+    """The arguments of a C function behind the first `skipped` with their types; C keeps no names of them."""
+    return (("", value, ctype) for value, ctype in zip(arguments, ffi.typeof(function).args[skipped:], strict=False))
+
+
 class Family:
     """The builders and decoders of a protocol by their names in C: `sated_<protocol>_build_...`, `..._decode_...`.
 
@@ -128,27 +150,36 @@ class Family:
     def __init__(self, protocol: str) -> None:
         self.protocol = protocol
 
-    def _called(self, name: str, make: Callable[[], Any], arguments: tuple[Any, ...]) -> Any:
+    def _called(self, name: str, make: Callable[[], Any], values: Iterable[tuple[str, Any, Any]]) -> Any:
+        """`make()`; `values` are the names, values and types of C that a number may not fit."""
         try:
             return make()
         except OverflowError as error:
-            given = ", ".join(str(each) for each in arguments if not isinstance(each, bytes | ffi.CData))
-            raise ParseError(f"{name.replace('_', ' ')}: one of {given} is out of range: {error}") from error
+            told = next((told for one in values if (told := _misfit(*one))), f"a number does not fit: {error}")
+            raise ParseError(f"{name.replace('_', ' ')}: {told}") from error
+
+    def _function(self, name: str) -> Any:
+        return getattr(lib, f"sated_{self.protocol}_{name}")
 
     def command(self, name: str, *arguments: Any) -> Any:
         """A command as a cffi `struct sated_<protocol>_command *`."""
-        function = getattr(lib, f"sated_{self.protocol}_build_{name}")
-        return self._called(name, lambda: call(function, f"sated_{self.protocol}_command", *arguments), arguments)
+        function = self._function(f"build_{name}")
+        made = lambda: call(function, f"sated_{self.protocol}_command", *arguments)  # noqa: E731
+        return self._called(name, made, _parameters(function, 1, arguments))
 
     def data(self, name: str, capacity: int, *arguments: Any) -> bytes:
         """The data that goes with a command, `capacity` bytes at most."""
-        function = getattr(lib, f"sated_{self.protocol}_build_{name}")
-        return bytes(self._called(name, lambda: filled(function, capacity, *arguments), arguments))
+        function = self._function(f"build_{name}")
+        made = lambda: filled(function, capacity, *arguments)  # noqa: E731
+        return bytes(self._called(name, made, _parameters(function, 2, arguments)))
 
     def new(self, name: str, kind: str, value: Any) -> Any:
         """A cffi `struct sated_<protocol>_<kind>`, such as "range[]" or "security_data *", with these values."""
-        given = value.values() if isinstance(value, dict) else value
-        return self._called(name, lambda: ffi.new(f"struct sated_{self.protocol}_{kind}", value), tuple(given))
+        ctype = ffi.typeof(f"struct sated_{self.protocol}_{kind}")
+        types = dict(ctype.item.fields)
+        rows = value if isinstance(value, list) else [value]
+        values = ((f"{field}=", row[field], types[field].type) for row in rows for field in row)
+        return self._called(name, lambda: ffi.new(ctype, value), values)
 
     def struct(self, name: str, data: Buffer, *arguments: Any, struct: str | None = None) -> Any:
         """What the decoder makes of `data`, as a cffi `struct sated_<protocol>_<name> *`, or that of another name."""
@@ -158,8 +189,8 @@ class Family:
     def result(self, name: str, *arguments: Any, struct: str) -> Any:
         """Calls `sated_<protocol>_<name>(*arguments, out)`: `out`, a cffi `struct sated_<protocol>_<struct> *`."""
         out = ffi.new(f"struct sated_{self.protocol}_{struct} *")
-        function = getattr(lib, f"sated_{self.protocol}_{name}")
-        self._called(name, lambda: check(function(*arguments, out)), arguments)
+        function = self._function(name)
+        self._called(name, lambda: check(function(*arguments, out)), _parameters(function, 0, arguments))
         return out
 
     def decode(self, name: str, data: Buffer, *arguments: Any, struct: str | None = None) -> Any:

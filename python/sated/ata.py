@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sated import _plugins
-from sated._decode import Family, convert, octets
+from sated._decode import Family, convert, octets, unsigned
 from sated._ffi import c_enum, ffi, lib, text
 from sated.errors import ParseError, check
 
@@ -224,6 +224,13 @@ def build_smart_write_log(log: int, data: Buffer) -> Command:
     return _build("smart_write_log", log, len(held) // 512, data=held)
 
 
+def _password(given: Buffer) -> bytes:
+    held = octets(given)
+    if not 1 <= len(held) <= 32:
+        raise ParseError(f"a password of {len(held)} bytes: give 1 to 32, and bytes(32) where zeros are meant")
+    return held
+
+
 def _security_data(
     command: int,
     password: Buffer,
@@ -233,9 +240,9 @@ def _security_data(
     enhanced: bool = False,
     revision: int = 0,
 ) -> bytes:
-    held = octets(password)
-    if len(held) > 32:
-        raise ParseError(f"Security data: a password of {len(held)} bytes; it has 32 at most")
+    if master and maximum:
+        raise ParseError("security data: maximum=True goes with the user's password only; leave out master=True")
+    held = _password(password)
     told = {"command": command, "master": master, "maximum": maximum, "enhanced": enhanced, "revision": revision}
     c = _ATA.new("security data", "security_data *", {**told, "n_password": len(held)})
     ffi.memmove(c.password, held, len(held))
@@ -245,7 +252,7 @@ def _security_data(
 def build_security_set_password(
     password: Buffer, *, master: bool = False, maximum: bool = False, revision: int = 0
 ) -> Command:
-    """SECURITY SET PASSWORD with its data. `password`: 32 bytes at most, the rest becomes zero; `maximum`: the level,
+    """SECURITY SET PASSWORD with its data. `password`: 1 to 32 bytes, the rest becomes zero; `maximum`: the level,
     only with a user password; `revision`: 1 to FFFEh, only with a master password."""
     data = _security_data(0xF1, password, master=master, maximum=maximum, revision=revision)
     return _build("security_set_password", data=data)
@@ -280,8 +287,13 @@ def build_security_disable_password(password: Buffer, *, master: bool = False) -
 
 
 def erase_timeout_ms(word: int) -> int:
-    """How long SECURITY ERASE UNIT may take, ms. `word`: IDENTIFY word 89, or 90 for an enhanced erase, as it is."""
-    return int(lib.sated_ata_erase_timeout_ms(word))
+    """How long SECURITY ERASE UNIT may take, ms, at most what a command can be given (49 days). `word`: IDENTIFY word
+    89, or 90 for an enhanced erase, as it is.
+
+    >>> erase_timeout_ms(0x0020)  # 64 minutes, by the drive's estimate
+    7680000
+    """
+    return min(int(lib.sated_ata_erase_timeout_ms(unsigned("erase timeout: word", word, 16))), 0xFFFFFFFF)
 
 
 def build_sanitize_status(*, clear: bool = False) -> Command:
@@ -333,7 +345,7 @@ def build_set_max(max_lba: int, *, keep: bool, ext: bool = True) -> Command:
 
 
 def _set_max_data(password: Buffer) -> bytes:
-    held = octets(password)
+    held = _password(password)
     return _ATA.data("set_max_data", 512, held, len(held))
 
 
@@ -397,7 +409,7 @@ def build_dco_set(identify: Buffer, *, max_lba: int) -> Command:
 def build_trim(ranges: Iterable[tuple[int, int]], *, max_blocks: int = 1) -> Command:
     """DATA SET MANAGEMENT with TRIM. `ranges`: (first LBA, sectors); `max_blocks`: of 512 bytes, IDENTIFY word 105."""
     c = _ATA.new("trim", "range[]", [{"lba": lba, "sectors": sectors} for lba, sectors in ranges])
-    data = _ATA.data("trim_list", 512 * max_blocks, c, len(c))
+    data = _ATA.data("trim_list", 512 * unsigned("max_blocks", max_blocks, 16), c, len(c))
     return _build("trim", len(data) // 512, data=data)
 
 

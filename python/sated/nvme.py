@@ -308,11 +308,8 @@ def build_ns_detach(nsid: int) -> Command:
 
 def build_ctrl_list(cntlids: Iterable[int]) -> bytes:
     """The 4096 bytes of a controller list, from increasing controller identifiers (CNTLID, not the device number)."""
-    ids = list(cntlids)
-    try:
-        held = ffi.new("uint16_t[]", ids)
-    except OverflowError as error:
-        raise ParseError(f"controller list: {ids}: an identifier is out of range: {error}") from error
+    ids = [_decode.unsigned("controller identifier", each, 16) for each in cntlids]
+    held = ffi.new("uint16_t[]", ids)
     return _NVME.data("ctrl_list", 4096, held, len(ids))
 
 
@@ -410,9 +407,7 @@ def decode_status(status: int) -> Status:
     >>> print(decode_status(0x6002))
     Invalid Field in Command (SCT 0h SC 02h, more, do not retry)
     """
-    if not 0 <= status < 1 << 15:
-        raise ParseError(f"NVMe status {status:#x}: expected 15 bits")
-    out = _NVME.result("decode_status", status, struct="status")
+    out = _NVME.result("decode_status", _decode.unsigned("NVMe status", status, 15), struct="status")
     return Status(
         sct=out.sct,
         sc=out.sc,
@@ -463,7 +458,8 @@ def decode_flbas(flbas: int, *, formats: int) -> tuple[int, bool]:
     (21, True)
     """
     index, extended = ffi.new("uint32_t *"), ffi.new("bool *")
-    check(lib.sated_nvme_decode_flbas(flbas, formats, index, extended))
+    told = _decode.unsigned("FLBAS", flbas, 8), _decode.unsigned("formats", formats, 16)
+    check(lib.sated_nvme_decode_flbas(*told, index, extended))
     return int(index[0]), bool(extended[0])
 
 
@@ -495,7 +491,11 @@ def decode_smart_log(data: Buffer) -> Any:
 def decode_temperature_threshold(dw0: int) -> int | None:
     """A threshold in kelvin from dword 0 of Get Features; None where none is set."""
     kelvin = ffi.new("uint32_t *")
-    return int(kelvin[0]) if lib.sated_nvme_decode_temperature_threshold(dw0, kelvin) else None
+    return (
+        int(kelvin[0])
+        if lib.sated_nvme_decode_temperature_threshold(_decode.unsigned("dword 0", dw0, 32), kelvin)
+        else None
+    )
 
 
 def decode_firmware_log(data: Buffer) -> Any:

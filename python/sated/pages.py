@@ -240,7 +240,8 @@ _BUILT_IN = (
 
 
 def tables(protocol: str | None, model: str | None) -> list[Page]:
-    """The pages for a drive, one for each address; a model that nobody told is "" to a `match`. Raises StateError where a `match` of one fails."""
+    """The pages for a drive, one for each address; a model that nobody told is "" to a `match`. Raises StateError where
+    a `match` of one fails."""
     _plugins.load()
     found: dict[str, Page] = {}
     for page in (*_plugins.pages, *_BUILT_IN):

@@ -306,7 +306,7 @@ def build_report_opcodes(
     """REPORT SUPPORTED OPERATION CODES: all, one, or one with its service action; `rctd` asks for the timeouts."""
     if opcode is None:
         if service_action is not None:
-            raise ParseError("a service action without an operation code")
+            raise ParseError("report opcodes: a service action without an operation code; give opcode=, too")
         return _build("report_opcodes", 0, 0, 0, rctd, alloc)
     if service_action is None:
         return _build("report_opcodes", 1, opcode, 0, rctd, alloc)
@@ -363,7 +363,7 @@ def key_text(key: int) -> str:
     >>> key_text(3)
     'Medium error'
     """
-    return text(lib.sated_scsi_key_text(key))
+    return text(lib.sated_scsi_key_text(_decode.unsigned("sense key", key, 4)))
 
 
 def asc_text(asc: int, ascq: int) -> str:
@@ -373,7 +373,7 @@ def asc_text(asc: int, ascq: int) -> str:
     'Sanitize command failed'
     """
     out = ffi.new("char[]", 96)
-    lib.sated_scsi_asc_text(asc, ascq, out, 96)
+    lib.sated_scsi_asc_text(_decode.unsigned("ASC", asc, 8), _decode.unsigned("ASCQ", ascq, 8), out, 96)
     return text(out)
 
 
@@ -383,7 +383,9 @@ def opcode_text(opcode: int, service_action: int = 0) -> str | None:
     >>> opcode_text(0x9E, 0x10)
     'READ CAPACITY(16)'
     """
-    name = lib.sated_scsi_opcode_text(opcode, service_action)
+    name = lib.sated_scsi_opcode_text(
+        _decode.unsigned("opcode", opcode, 8), _decode.unsigned("service action", service_action, 16)
+    )
     return None if name == ffi.NULL else text(name)
 
 
@@ -409,7 +411,7 @@ def decode_vpd(data: Buffer, page: int | None = None) -> Any:
     held = _decode.octets(data)
     if page is None:
         if len(held) < 2:
-            raise ParseError(f"VPD page: {len(held)} bytes, where at least 4 were expected")
+            raise ParseError(f"VPD page: {len(held)} bytes, where at least 4 were expected; give the whole answer")
         page = held[1]
     if page not in _VPD:
         raise ParseError(f"VPD page {page:02X}h has no decoder: known are {', '.join(f'{p:02X}h' for p in _VPD)}")
@@ -468,7 +470,7 @@ def decode_log_page(data: Buffer, page: int | None = None) -> Any:
     held = _decode.octets(data)
     if page is None:
         if not held:
-            raise ParseError("log page: 0 bytes, where at least 4 were expected")
+            raise ParseError("log page: 0 bytes, where at least 4 were expected; give the whole answer")
         page = held[0] & 0x3F
     if page not in _LOG_PAGES:
         raise ParseError(f"log page {page:02X}h has no decoder: known are {', '.join(f'{p:02X}h' for p in _LOG_PAGES)}")

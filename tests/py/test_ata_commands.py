@@ -434,8 +434,8 @@ def test_dco_set_data() -> None:
 REFUSED: list[tuple[str, Any]] = [
     ("the number of passes is 17", lambda: ata.build_sanitize_overwrite(0, passes=17)),
     ("the number of passes is 0", lambda: ata.build_sanitize_overwrite(0, passes=0)),
-    ("33 bytes; it has 32", lambda: ata.build_security_unlock(bytes(33))),
-    ("the level", lambda: ata.build_security_set_password(b"x", master=True, maximum=True)),
+    ("33 bytes: give 1 to 32", lambda: ata.build_security_unlock(bytes(33))),
+    ("maximum=True", lambda: ata.build_security_set_password(b"x", master=True, maximum=True)),
     ("the revision", lambda: ata.build_security_set_password(b"x", revision=1)),
     ("the last address is 268435456", lambda: ata.build_set_max(1 << 28, keep=False, ext=False)),
     ("the last address", lambda: ata.build_set_accessible_max(1 << 48)),
@@ -479,3 +479,27 @@ def test_refused(text: str) -> None:
 )
 def test_erase_timeout(word: int, minutes: int) -> None:
     assert ata.erase_timeout_ms(word) == minutes * 60_000
+
+
+def test_every_erase_timeout_can_be_given_to_a_command() -> None:
+    """2 x 65,532 minutes (ACS-4 table 45, the longest that word 89 tells) are more ms than 32 bits hold."""
+    longest = ata.erase_timeout_ms(0xFFFE)
+    assert longest == 0xFFFFFFFF
+    assert ata.build_security_erase_unit(b"x", timeout_ms=longest).timeout_ms == longest
+
+
+@pytest.mark.parametrize("password", [b"", bytes(33)])
+def test_an_empty_password_is_none(password: bytes) -> None:
+    """Nothing would lock a drive, or try to unlock it, with zeros that nobody asked for; zeros themselves may be."""
+    for build in (
+        ata.build_security_set_password,
+        ata.build_security_unlock,
+        ata.build_security_disable_password,
+        ata.build_set_max_password,
+        ata.build_set_max_unlock,
+    ):
+        with pytest.raises(ParseError, match=f"a password of {len(password)} bytes: give 1 to 32"):
+            build(password)
+        assert build(bytes(32)).data[2:34] == bytes(32)
+    with pytest.raises(ParseError, match="password"):
+        ata.build_security_erase_unit(password, timeout_ms=1000)

@@ -92,6 +92,30 @@ def test_numbers_that_no_field_holds_are_parse_errors(build: Callable[..., Any])
                 build(**{**needed, name: value})
 
 
+@pytest.mark.parametrize(
+    ("says", "call"),
+    [
+        ("get log: 4294967296 is out of range; give 0 to 4294967295", lambda: nvme.build_get_log(2, length=1 << 32)),
+        ("sanitize overwrite: 4294967296 is out", lambda: ata.build_sanitize_overwrite(1 << 32)),
+        ("trim: lba=-1 is out of range; give 0 to 18446744073709551615", lambda: ata.build_trim([(-1, 1)])),
+        ("max_blocks is 4294967296: give a number from 0 to 65535", lambda: ata.build_trim([], max_blocks=1 << 32)),
+        ("erase timeout: word is 65536: give", lambda: ata.erase_timeout_ms(65536)),
+        ("controller identifier is 65536: give", lambda: nvme.build_ctrl_list([1, 65536])),
+        ("NVMe status is 32768: give", lambda: nvme.decode_status(1 << 15)),
+        ("FLBAS is -1: give", lambda: nvme.decode_flbas(-1, formats=1)),
+        ("dword 0 is 4294967296: give", lambda: nvme.decode_temperature_threshold(1 << 32)),
+        ("sense key is 16: give", lambda: scsi.key_text(16)),
+        ("ASCQ is 256: give", lambda: scsi.asc_text(0, 256)),
+        ("opcode is -1: give", lambda: scsi.opcode_text(-1)),
+        ("VPD page: 1 bytes, .*; give the whole answer", lambda: scsi.decode_vpd(b"a")),
+        ("log page: 0 bytes, .*; give the whole answer", lambda: scsi.decode_log_page(b"")),
+    ],
+)
+def test_what_is_wrong_is_named_with_what_is_right(says: str, call: Callable[[], Any]) -> None:
+    with pytest.raises(ParseError, match=says):
+        call()
+
+
 class Echo(sated.Transport):
     """Keeps what was sent."""
 
