@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, Unpack
 
 from sated import ata, nvme, scsi
-from sated._decode import convert, filled, octets
+from sated._decode import convert, filled, octets, unsigned
 from sated._ffi import ffi, lib, text
-from sated.errors import ParseError, SatedError, StateError, UnsafeError, check, last_error
+from sated.errors import ParseError, SatedError, StateError, UnsafeError, UnsupportedError, check, last_error
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from sated._drive import Drive
+    from sated.scsi import Command as ScsiCommand
 
 __all__ = [
     "Commands",
@@ -37,7 +39,8 @@ class Reply:
 
     data: what the drive sent, cut to what really came. status: of SCSI (SAM-6 5.3.1), 0 good, 2 check condition.
     sense: sense data. host_status, driver_status: of host adapter and kernel; the latter is made up from `sense` if
-    None. residual: bytes that did not move, as told; computed from `data` if None. nvme_status: 15 bits, 0 = good.
+    None. residual: bytes that did not move, as told; of a `Transport` at least those that `data` does not have, and
+    just those if None. nvme_status: 15 bits, 0 = good.
     result: the completion's dwords 0 and 1. registers: an `AtaRegisters` for ATA commands, else None.
     """
 
@@ -116,12 +119,6 @@ def _reply(c: Any, buffer: Any, registers: Any = None) -> Reply:
     )
 
 
-def _number(what: str, value: int, bits: int) -> int:
-    if not 0 <= value < 1 << bits:
-        raise ParseError(f"{what} is {value}: give a number from 0 to {(1 << bits) - 1}")
-    return value
-
-
 def _milliseconds(timeout: float | None) -> int:
     if timeout is None:
         return 0
@@ -131,7 +128,8 @@ def _milliseconds(timeout: float | None) -> int:
 
 
 def _consent(drive: Drive, refused: Callable[[], int], confirm: str | None) -> None:
-    """A token is looked at only where it is needed, but its type always."""
+    """A token is looked at only where it is needed, but its type always. Where no token helps, the command itself is
+    what is refused."""
     if confirm is None:
         return
     from sated._drive import DriveSerial
@@ -139,7 +137,8 @@ def _consent(drive: Drive, refused: Callable[[], int], confirm: str | None) -> N
     if isinstance(confirm, DriveSerial):
         raise UnsafeError("confirm= got what was read from the drive: type the token, do not read it from the drive")
     if refused() == lib.SATED_UNSAFE:
-        drive._consent(confirm)
+        with suppress(UnsupportedError):
+            drive._consent(confirm)
 
 
 def _exchange(
@@ -171,10 +170,18 @@ def _direction(data_in: int, data_out: bytes | None) -> tuple[int, int]:
     """(direction, length)"""
     if data_out:
         return lib.SATED_DATA_OUT, len(data_out)
-    length = 0 if data_out is not None else _number("data_in", data_in, 31)
+    length = 0 if data_out is not None else unsigned("data_in", data_in, 31)
     return (lib.SATED_DATA_IN if length else lib.SATED_DATA_NONE), length
 
 
+# The ATA commands of 48 bits (ACS-4 clause 7; those that it calls obsolete: ATA8-ACS), by their opcodes: they have
+# EXTEND set in ATA PASS-THROUGH (SAT-4 12.2.2) however small their numbers are.
+_EXTENDED = frozenset(
+    bytes.fromhex(
+        "06 07 0b 12 24 25 26 27 29 2a 2b 2f 34 35 36 37 39 3a 3b 3d 3e 3f 42 44 45 47 4a 51 57 60 61 63 64 65 77 78"
+        "7c 7d 7e 9f b2 b4 ce ea"
+    )
+)
 _PROTOCOLS = {
     "non-data": lib.SATED_ATA_NON_DATA,
     "pio-in": lib.SATED_ATA_PIO_IN,
@@ -252,6 +259,15 @@ class Commands:
         _consent(self, lambda: int(lib.sated_scsi_check_read_only(c)), confirm)
         return _exchange(self, lambda data, told: int(lib.sated_scsi_raw(self._handle, c, data, told)), data_in, out)
 
+    def scsi_timeout(self: Any, command: ScsiCommand) -> float:
+        """How long to wait for a command, in seconds: as the drive itself says in REPORT SUPPORTED OPERATION CODES, at
+        least the usual time. What is raised, as for `scsi`, also where the drive has no such report."""
+        c = ffi.new("struct sated_scsi_command *", {"cdb": command.cdb, "cdb_len": len(command.cdb)})
+        c.direction, c.data_len = command.direction, command.data_len
+        out = ffi.new("uint32_t *")
+        check(lib.sated_scsi_timeout_get(self._handle, c, out))
+        return float(out[0]) / 1000
+
     def ata(
         self: Any,
         command: int | ata.Command,
@@ -272,8 +288,9 @@ class Commands:
 
         `command`: a number, or a command of `sated.ata`, which brings all the rest. `protocol`: non-data, pio-in,
         pio-out, dma or fpdma, by default by the data; `count`: by default the blocks of data; `ext`: a 48-bit command,
-        by default where a number needs it; `ck_cond`: the registers are the answer, in `Reply.registers`. The rest, and
-        what is raised, as for `scsi`; UnsupportedError also where that answer never came.
+        by default where it is one by its opcode or a number needs it; `ck_cond`: the registers are the answer, in
+        `Reply.registers`. The rest, and what is raised, as for `scsi`; UnsupportedError also where that answer never
+        came.
         """
         out = None if data_out is None else octets(data_out)
         if isinstance(command, ata.Command):
@@ -287,16 +304,18 @@ class Commands:
             if protocol not in _PROTOCOLS:
                 raise ParseError(f'ATA protocol "{protocol}" is unknown: use {", ".join(_PROTOCOLS)}')
             count = length // 512 if count is None else count
+            if ext is None:
+                ext = command in _EXTENDED or features > 0xFF or count > 0xFF or lba > 0xFFFFFFF
             values = {
-                "command": _number("command", command, 8),
-                "device": _number("device", device, 8),
+                "command": unsigned("command", command, 8),
+                "device": unsigned("device", device, 8),
                 "protocol": _PROTOCOLS[protocol],
                 "direction": direction,
-                "ext": features > 0xFF or count > 0xFF or lba > 0xFFFFFFF if ext is None else ext,
+                "ext": ext,
                 "ck_cond": ck_cond,
-                "features": _number("features", features, 16),
-                "count": _number("count", count, 16),
-                "lba": _number("lba", lba, 48),
+                "features": unsigned("features", features, 16),
+                "count": unsigned("count", count, 16),
+                "lba": unsigned("lba", lba, 48),
                 "data_len": length,
             }
         c = ffi.new("struct sated_ata_command *", values)
@@ -349,10 +368,10 @@ def _nvme(
         data_in = _of_command(given, out)
         opcode, nsid, c.timeout_ms = given.opcode, given.nsid, given.timeout_ms
         cdws = {f"cdw{i}": getattr(given, f"cdw{i}") for i in range(10, 16)}
-    c.opcode = _number("opcode", opcode, 8)
-    c.nsid = _number("nsid", nsid, 32)
+    c.opcode = unsigned("opcode", opcode, 8)
+    c.nsid = unsigned("nsid", nsid, 32)
     for name, value in cdws.items():
-        setattr(c, name, _number(name, value, 32))
+        setattr(c, name, unsigned(name, value, 32))
     c.admin = admin
     c.direction, c.data_len = _direction(data_in, out)
     c.timeout_ms = _milliseconds(timeout) or c.timeout_ms
@@ -443,9 +462,17 @@ def _answer(told: Reply | bytes, c: Any, data: Any, out: Any) -> None:
     out.scsi_status = told.status
     out.host_status = told.host_status
     out.driver_status = (8 if told.sense else 0) if told.driver_status is None else told.driver_status
-    out.residual = (room - len(told.data)) if told.residual is None else told.residual
+    out.residual = _residual(told, room)
     out.nvme_status = told.nvme_status
     out.result = told.result
+
+
+def _residual(told: Reply, room: int) -> int:
+    """What is told where `data` bears it out: bytes that never came are not made up from a wrong number."""
+    missing = room - len(told.data)
+    if told.residual is None or (missing and not missing <= told.residual <= room):
+        return missing
+    return told.residual
 
 
 def _failed(transport: Transport, name: str, error: BaseException) -> int:
@@ -454,9 +481,11 @@ def _failed(transport: Transport, name: str, error: BaseException) -> int:
     code, layer = lib.SATED_STATE, lib.SATED_LAYER_DRIVE
     if isinstance(error, SatedError):
         code, layer = error.code, error.layer or layer
+    elif isinstance(error, TimeoutError):
+        code = lib.SATED_STALLED
     elif isinstance(error, OSError) and error.errno and 0 < error.errno < 4096:
         code = -error.errno
-    sentence = f"{name}: its transport raised {type(error).__name__}: {error}"
+    sentence = f"{name}: its transport raised {type(error).__name__}{f': {error}' if str(error) else ''}"
     return int(lib.sated_detail_set(code, layer, sentence.encode("utf-8", "replace").replace(b"\0", b"?")))
 
 
@@ -507,16 +536,32 @@ def open_transport(transport: Transport) -> tuple[Any, Any]:
 # ---- recording ------------------------------------------------------------------------------------------------------
 
 
+def refuse_existing(path: str | Path) -> None:
+    """A recording never takes the place of a file, nor of what a link leads to."""
+    if os.path.lexists(path):
+        raise UnsafeError(f"{path}: is there already; record into a new file, or remove that one first")
+
+
+def c_path(path: str | os.PathLike[str]) -> bytes:
+    encoded = os.fsencode(path)
+    if b"\0" in encoded:
+        raise ParseError(f"{os.fspath(path)!r} has a NUL character: no path has one")
+    return encoded
+
+
 @contextmanager
 def record(drive: Drive, path: str | Path) -> Iterator[None]:
+    name = c_path(path)
+    refuse_existing(path)
     check(lib.sated_drive_record_start(drive._handle))
     done = False
     try:
         yield
+        refuse_existing(path)  # it may have come meanwhile
         done = True
     finally:
         if drive._c is not None:
-            rc = lib.sated_drive_record_stop(drive._handle, str(path).encode() if done else ffi.NULL)
+            rc = lib.sated_drive_record_stop(drive._handle, name if done else ffi.NULL)
             if done:
                 check(rc)
         elif done:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from sated._commands import Commands, Transport, open_transport, record
+from sated._commands import Commands, Transport, c_path, open_transport, record
 from sated._ffi import ffi, lib, text
 from sated._text import capacity, html_table
 from sated.errors import ParseError, SatedError, UnsafeError, check
@@ -160,6 +160,7 @@ class Drive(Commands):
         self._permitted = False
         self._pumps: weakref.WeakSet[Pump] = weakref.WeakSet()  # loads that may still run on it
         self._transport: Transport | None = None
+        self._members: list[Drive] | None = None
         if not isinstance(uri, str | os.PathLike):
             self._open_transport(uri, create)
             return
@@ -173,7 +174,7 @@ class Drive(Commands):
                 raise ParseError(f"create={create!r}: give the size of the new file, such as 1GiB")
             options.create_bytes = size[0]
         out = ffi.new("struct sated_drive **")
-        check(lib.sated_drive_open(out, _c_path(uri), options))
+        check(lib.sated_drive_open(out, c_path(uri), options))
         self._c = out[0]
 
     def _open_transport(self, transport: Transport, create: int | str | None) -> None:
@@ -193,6 +194,8 @@ class Drive(Commands):
                 pump.stop()
                 pump.ended.wait()
             c, self._c = self._c, None
+            for member in self._members or ():
+                member.close()
             try:
                 check(lib.sated_drive_close(c))
             finally:
@@ -228,8 +231,22 @@ class Drive(Commands):
 
     @property
     def members(self) -> list[Drive]:
-        """The drives of a set; none for a single drive."""
-        return []
+        """The drives of a set, in the order of `identity.members`; none for a single drive. They are opened when they
+        are first asked for, and closed with the set.
+
+        Raises DriveOSError where one cannot be opened, as where it was taken out.
+        """
+        if self._members is None:
+            opened: list[Drive] = []
+            try:
+                for line in self.identity.members:  # a name in sysfs, where "!" stands for "/", and a state
+                    opened.append(Drive(f"/dev/{line.split()[0].replace('!', '/')}"))
+            except SatedError:
+                for each in opened:
+                    each.close()
+                raise
+            self._members = opened
+        return [*self._members]
 
     def health(self) -> Health:
         """How the drive is, as far as it tells; what one page refuses is in `.warnings`, and the rest goes on.
@@ -316,8 +333,8 @@ class Drive(Commands):
 
     def record(self, path: str | Path) -> AbstractContextManager[None]:
         """Records every command sent in the `with` block, and writes them at its end as a replay file, with serial
-        numbers and world-wide names replaced. Raises UnsupportedError for what takes no commands; nothing is written
-        where the block raises."""
+        numbers and world-wide names replaced. Raises UnsupportedError for what takes no commands, UnsafeError for a
+        file that exists; nothing is written where the block raises."""
         return record(self, path)
 
     def _consent(self, confirm: str | None) -> None:
@@ -363,13 +380,6 @@ def list_drives() -> list[Identity]:
     c = ffi.new("struct sated_identity[]", n)
     found = check(lib.sated_drive_list(c, n))
     return [_identity(c[i]) for i in range(min(n, found))]
-
-
-def _c_path(uri: str | os.PathLike[str]) -> bytes:
-    encoded = os.fsencode(uri)
-    if b"\0" in encoded:
-        raise ParseError(f"{uri!r} has a NUL character: no path has one")
-    return encoded
 
 
 def nanoseconds(name: str, seconds: float) -> int:

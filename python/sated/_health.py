@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -163,7 +164,9 @@ def calibrate(
 def _pages(pages: Any) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     name, data = ffi.new("const char **"), ffi.new("const void **")
-    while (n := lib.sated_health_page(pages, len(found), name, data)) >= 0:
+    for i in itertools.count():
+        if (n := lib.sated_health_page(pages, i, name, data)) < 0:
+            break
         found[text(name[0])] = bytes(ffi.buffer(data[0], n))
     return found
 

@@ -64,7 +64,7 @@ def set_capacity(
     if sum(given is not None for given in (fraction, capacity, lba)) != 1:
         raise ParseError("set_capacity: give one of fraction=, bytes= and lba=")
     identity = drive.identity
-    native = identity.native_capacity_bytes or 0
+    native = identity.native_capacity_bytes or identity.capacity_bytes or 0
     if fraction is not None:
         if not 0 < fraction <= 1:
             raise ParseError(f"fraction={fraction:g}: give a share above 0 and up to 1 of the native LBAs")

@@ -620,3 +620,10 @@ def test_what_nobody_told_is_null_in_json(sated_cli: Any) -> None:
     assert re.search(r"^capacity +–$", told, re.MULTILINE) and re.search(r"^blocks +–$", told, re.MULTILINE)
     identity = json.loads(sated_cli("info", f"replay:{path}", "--json").out)["identity"]
     assert identity["capacity_bytes"] is identity["logical_block_bytes"] is None
+
+
+def test_a_recording_without_the_answer_is_no_bug(sated_cli: Any) -> None:
+    path = Path("none.json")
+    path.write_text(json.dumps({"sated_replay": 1, "protocol": "nvme", "exchanges": []}))
+    told = sated_cli("health", f"replay:{path}")
+    assert told.code == 4 and "no exchanges of that kind" in told.err

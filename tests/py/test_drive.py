@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import statistics
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -25,6 +28,40 @@ def test_a_limit_is_lifted_again() -> None:
         assert limited.purged_beyond and "over-provisioning" not in limited.label
         assert drive.restore_capacity() == whole
         assert drive.identity.capacity_bytes == whole.native_bytes
+
+
+def test_members_of_a_set_are_drives(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Named as sysfs names them, with their states; "!" stands there for "/". They are closed with the set."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        for name in ("a", "b"):
+            (Path(folder) / name).write_bytes(bytes(1 << 20))
+        told = [f"shm!{Path(folder).name}!{name} {state}" for name, state in (("a", "in_sync"), ("b", "faulty"))]
+        with sated.open(URI) as drive:
+            single = drive.identity
+            assert drive.members == []
+        drive = sated.open(URI)
+        monkeypatch.setattr(sated.Drive, "identity", dataclasses.replace(single, members=tuple(told)))
+        members = drive.members
+        assert [member.uri for member in members] == [f"{folder}/a", f"{folder}/b"]
+        assert drive.members == members and members[1].now_s() > 0
+        drive.close()
+        with pytest.raises(sated.StateError, match="is closed"):
+            members[1].now_s()
+        (Path(folder) / "b").unlink()
+        with sated.open(URI) as drive, pytest.raises(FileNotFoundError, match="/b"):
+            _ = drive.members
+
+
+def test_what_nobody_tells_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    path.write_text(json.dumps({"sated_replay": 1, "protocol": "nvme", "exchanges": []}))
+    with sated.open(f"replay:{path}") as drive:
+        told = drive.identity
+        assert repr(drive) == f"<Drive replay:{path}: unknown, –>"
+    for name in ("vendor", "model", "serial", "firmware", "capacity_bytes", "native_capacity_bytes", "note", "hba"):
+        assert getattr(told, name) is None, name
+    assert told.logical_block_bytes is told.physical_block_bytes is None
+    assert "" not in dataclasses.asdict(told).values()
 
 
 def test_what_can_purge_is_told_with_the_reason_where_it_cannot(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 import sated
 from fixtures import named
-from sated import ata, nvme, scsi
+from sated import _health, ata, nvme, scsi
+from sated._ffi import ffi
 
 ILLEGAL = bytes.fromhex("70000500000000 0a 00000000 2400 00000000")
 
@@ -18,6 +19,20 @@ ILLEGAL = bytes.fromhex("70000500000000 0a 00000000 2400 00000000")
 def replay(path: Path, exchanges: list[dict[str, Any]], **top: Any) -> sated.Drive:
     path.write_text(json.dumps({"sated_replay": 1, **top, "exchanges": exchanges}))
     return sated.open(f"replay:{path}")
+
+
+def test_pages_of_one_name_are_read_to_their_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Pages:
+        @staticmethod
+        def sated_health_page(pages: Any, index: int, name: Any, data: Any) -> int:
+            if index >= 3:
+                return -1
+            name[0], data[0] = kept
+            return index + 1
+
+    kept = ffi.new("char[]", b"log-02h"), ffi.new("char[]", b"abc")
+    monkeypatch.setattr(_health, "lib", Pages)
+    assert _health._pages(None) == {"log-02h": b"abc"}
 
 
 # ---- NVMe -----------------------------------------------------------------------------------------------------------

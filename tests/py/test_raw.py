@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import gc
 import json
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 import sated
+from sated._drive import DriveSerial
 from sated._record import questions, record
 
 INQUIRY = bytes.fromhex("120000006000")
@@ -165,9 +167,22 @@ def test_transport() -> None:
         with pytest.raises(sated.StalledError, match="DID_TIME_OUT") as stalled:
             drive.scsi(INQUIRY, 96)
         assert isinstance(stalled.value, TimeoutError)
-        disk.answer = sated.Reply(data=STANDARD, residual=-7)
+        disk.answer = sated.Reply(data=STANDARD.ljust(96, b"\0"), residual=-7)
         assert drive.scsi(INQUIRY, 96).residual == -7
     assert disk.closed == 1
+
+
+@pytest.mark.parametrize(
+    ("came", "told", "residual"),
+    [(10, 0, 86), (10, None, 86), (10, -7, 86), (10, 600, 86), (10, 1 << 40, 86), (10, 90, 90), (96, 50, 50)],
+)
+def test_no_data_is_made_up_from_a_residual(came: int, told: int | None, residual: int) -> None:
+    """What a transport hands over is the most that the drive can have sent, whatever its residual says."""
+    disk = Disk()
+    with sated.open(disk) as drive:
+        disk.answer = sated.Reply(data=b"x" * came, residual=told)
+        reply = drive.scsi(INQUIRY, 96)
+    assert (reply.data, reply.residual) == (b"x" * (96 - residual), residual)
 
 
 def test_an_exception_of_a_transport_is_the_error_of_the_call() -> None:
@@ -181,6 +196,10 @@ def test_an_exception_of_a_transport_is_the_error_of_the_call() -> None:
         with pytest.raises(OSError, match="gone") as gone:
             drive.scsi(INQUIRY, 96)
         assert isinstance(gone.value, sated.DriveError) and gone.value.errno == errno.ENODEV
+        for late in (TimeoutError(), TimeoutError("late"), TimeoutError(errno.ETIMEDOUT, "late")):
+            disk.answer = late
+            with pytest.raises(sated.StalledError, match=r"raised TimeoutError(: .*late)?$"):
+                drive.scsi(INQUIRY, 96)
         disk.answer = sated.UnsupportedError("not by this bridge")
         with pytest.raises(sated.UnsupportedError, match="not by this bridge"):
             drive.scsi(INQUIRY, 96)
@@ -196,6 +215,62 @@ def test_an_exception_of_a_transport_is_the_error_of_the_call() -> None:
     disk.answer = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
         sated.open(disk)
+
+
+class Sat(sated.Transport):
+    """Keeps the CDBs of ATA PASS-THROUGH."""
+
+    protocol = "ata"
+    simulated = True
+
+    def __init__(self) -> None:
+        self.sent: list[bytes] = []
+
+    def scsi(self, cdb: bytes, data_out: bytes | None, data_in_len: int, timeout_ms: int) -> Any:
+        if cdb[0] == 0x85 and cdb[2] & 0x20:
+            return sated.Reply(status=2, sense=bytes.fromhex("7201001d0000000e090c00000000000000000000 0050"))
+        self.sent.append(cdb)
+        return bytes(data_in_len)
+
+
+def test_commands_of_48_bits_are_known_by_their_opcodes() -> None:
+    """SAT-4 12.2.2: EXTEND is bit 0 of byte 1. What `ext=` says goes before what the opcode says."""
+    sat = Sat()
+    with sated.open(sat) as drive:
+        for opcode, arguments, extend in (
+            (0x2F, {"lba": 0x30}, 1),  # READ LOG EXT
+            (0x25, {"lba": 5, "protocol": "dma"}, 1),  # READ DMA EXT
+            (0xEC, {}, 0),  # IDENTIFY DEVICE
+            (0xC8, {"lba": 5, "protocol": "dma"}, 0),  # READ DMA
+            (0xC8, {"lba": 1 << 28, "protocol": "dma"}, 1),
+            (0x2F, {"lba": 0x30, "ext": False}, 0),
+            (0xEC, {"ext": True}, 1),
+        ):
+            drive.ata(opcode, data_in=512, **arguments)  # type: ignore[arg-type]
+            assert (sat.sent[-1][14], sat.sent[-1][1] & 1) == (opcode, extend)
+        for build in (sated.ata.build_read, sated.ata.build_flush_cache, sated.ata.build_read_native_max):
+            for ext in (False, True):
+                built = build(*(0, 1) if build is sated.ata.build_read else (), ext=ext)  # type: ignore[operator]
+                protocol = {3: "non-data", 6: "dma"}[built.protocol]
+                with contextlib.suppress(sated.DriveError):
+                    drive.ata(built.command, protocol=protocol, data_in=built.data_len)
+                assert (sat.sent[-1][14], sat.sent[-1][1] & 1) == (built.command, ext)
+
+
+def test_the_drive_says_how_long_a_command_takes() -> None:
+    """SPC-5 6.36.4: the timeouts descriptor, with a recommended timeout of 7200 s, behind the CDB usage data."""
+    told = bytes.fromhex("00 83 000a") + bytes.fromhex("48ff0000000000ffff00")
+    told += bytes.fromhex("000a 00 00") + (3600).to_bytes(4, "big") + (7200).to_bytes(4, "big")
+
+    class Slow(Disk):
+        def scsi(self, cdb: bytes, data_out: bytes | None, data_in_len: int, timeout_ms: int) -> Any:
+            return told[:data_in_len] if cdb[:4] == bytes.fromhex("a30c8248") else super().scsi(cdb, None, 0, 0)
+
+    command = sated.scsi.build_sanitize(sated.scsi.Sanitize["BLOCK_ERASE"])
+    with sated.open(Slow()) as drive:
+        assert drive.scsi_timeout(command) >= 7200
+    with sated.open(Disk()) as drive, pytest.raises(sated.DriveError, match="5/24/00"):
+        drive.scsi_timeout(command)
 
 
 def test_an_nvme_transport() -> None:
@@ -232,8 +307,8 @@ def test_consent() -> None:
             drive.scsi(write, data_out=bytes(512))
         assert unsafe.value.exit_code == 3
         with pytest.raises(sated.UnsafeError, match="type the token"):
-            drive.scsi(INQUIRY, 96, confirm=drive.identity.serial)
-        with pytest.raises(sated.SatedError):
+            drive.scsi(INQUIRY, 96, confirm=DriveSerial("0001"))
+        with pytest.raises(sated.UnsafeError, match=r"WRITE\(16\)"):  # as without a token, for none helps
             drive.scsi(write, data_out=bytes(512), confirm="Disk")
         assert len(disk.asked) == before
         assert drive.scsi(INQUIRY, 96, confirm="whatever").data == STANDARD
@@ -278,6 +353,8 @@ def test_recording(tmp_path: Path) -> None:
             raise ZeroDivisionError
         with pytest.raises(FileNotFoundError), drive.record(tmp_path / "no" / "folder.json"):
             pass
+        with pytest.raises(sated.ParseError, match="NUL"), drive.record("r\0.json"):
+            pass
         with drive.record(tmp_path / "again.json"):
             pass
     assert not (tmp_path / "none.json").exists()
@@ -287,6 +364,23 @@ def test_recording(tmp_path: Path) -> None:
         assert drive.scsi(INQUIRY, 96).data == STANDARD
         with pytest.raises(sated.DriveError, match="5/24/00"):
             drive.scsi(bytes(6), 0)
+
+
+def test_a_recording_takes_no_file_s_place(tmp_path: Path) -> None:
+    """Nor what a link leads to, nor a file that came while it was recorded."""
+    kept, link, late = (tmp_path / name for name in ("kept", "link", "late"))
+    kept.write_text("precious")
+    link.symlink_to(tmp_path / "nowhere")
+    with sated.open(Disk()) as drive:
+        for path in (kept, link):
+            with pytest.raises(sated.UnsafeError, match="is there already"), drive.record(path):
+                raise AssertionError("nothing is asked")
+        with pytest.raises(sated.UnsafeError, match="is there already"), drive.record(late):
+            late.write_text("precious")
+        with drive.record(tmp_path / "new.json"):
+            pass
+    assert kept.read_text() == late.read_text() == "precious"
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["kept", "late", "link", "new.json"]
 
 
 class Answering(sated.Transport):
@@ -348,6 +442,9 @@ def test_doctor_records(tmp_path: Path, capsys: pytest.CaptureFixture[str], monk
     assert first == second
     assert run("--record", tmp_path / "c.json") == 2
     assert run("--record", tmp_path / "c.json", "sim:generic") == 7
+    (tmp_path / "d-b.json").write_text("precious")
+    assert run("--record", tmp_path / "d.json", f"replay:{source}", f"replay:{tmp_path / 'b.json'}") == 3
+    assert [path.name for path in tmp_path.glob("d*")] == ["d-b.json"]  # the first was not asked either
     assert run("--record", tmp_path / "c.json", f"replay:{source}", f"replay:{tmp_path / 'b.json'}") == 0
     assert sorted(path.name for path in tmp_path.glob("c*")) == ["c-a.json", "c-b.json"]
 

@@ -17,7 +17,7 @@ from typing import Annotated
 import typer
 
 from .. import _text
-from ._common import DRIVE, MISSING, OK, USAGE, Ends, Json, command, emit, epilog, say, slug
+from ._common import DRIVE, MISSING, OK, UNSAFE, USAGE, Ends, Json, command, emit, epilog, say, slug
 
 GOOD, LIMITED, BAD = "ok", "limited", "missing"
 _OPTIONAL = {
@@ -50,7 +50,8 @@ def doctor(
         typer.Option(
             metavar="FILE",
             help="Ask the drives what they are and how they are, and keep the answers in FILE for replay:FILE, "
-            "without serial numbers. With several drives each gets a file, with its name before the suffix.",
+            "without serial numbers; an existing FILE is refused. With several drives each gets a file, with its name "
+            "before the suffix.",
         ),
     ] = None,
     json: Json = False,
@@ -77,6 +78,7 @@ def doctor(
 
 def _record(devices: list[str], path: Path, json: bool) -> int:
     import sated
+    from sated._commands import refuse_existing
     from sated._record import record
 
     if not devices:
@@ -84,6 +86,8 @@ def _record(devices: list[str], path: Path, json: bool) -> int:
     files = [path if len(devices) == 1 else path.with_stem(f"{path.stem}-{slug(Path(d).stem)}") for d in devices]
     if len(set(files)) < len(files):
         raise Ends("two of the drives would be recorded into the same file; record them one by one", USAGE)
+    for file in files:
+        refuse_existing(file)
     done = []
     for device, file in zip(devices, files, strict=True):
         with sated.open(device) as drive:
@@ -225,5 +229,5 @@ def _read(path: str | Path) -> str:
 
 
 def add_to(app: typer.Typer) -> None:
-    ends = epilog("sated doctor /mnt/test", DRIVE)
+    ends = epilog("sated doctor /mnt/test", UNSAFE, DRIVE)
     app.command("doctor", short_help="Look at what this machine can do.", epilog=ends)(command(doctor))
