@@ -230,7 +230,7 @@ REPLAY = """\
 A replay file is a drive that consists of recorded answers: `replay:FILE` opens it wherever a drive is expected. It
 takes single commands and no load, needs no token, and its clock goes on by what was recorded, so that idling takes no
 time. `sated doctor --record FILE DEVICE...` makes one from a real drive by asking it what it is and how it is, with
-commands of the [read-only table](read-only-commands.md) only; `Drive.record` makes one from any session. Serial
+commands of the [read-only table](read-only-commands.md) only; `Drive.record` makes one of any commands. Serial
 numbers and world-wide names are replaced, wherever they stand in the answers, and the checksum of IDENTIFY DEVICE is
 made right again; look at a file all the same before you give it away.
 

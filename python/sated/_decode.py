@@ -164,13 +164,13 @@ class Family:
     def command(self, name: str, *arguments: Any) -> Any:
         """A command as a cffi `struct sated_<protocol>_command *`."""
         function = self._function(f"build_{name}")
-        made = lambda: call(function, f"sated_{self.protocol}_command", *arguments)  # noqa: E731
+        made = functools.partial(call, function, f"sated_{self.protocol}_command", *arguments)
         return self._called(name, made, _parameters(function, 1, arguments))
 
     def data(self, name: str, capacity: int, *arguments: Any) -> bytes:
         """The data that goes with a command, `capacity` bytes at most."""
         function = self._function(f"build_{name}")
-        made = lambda: filled(function, capacity, *arguments)  # noqa: E731
+        made = functools.partial(filled, function, capacity, *arguments)
         return bytes(self._called(name, made, _parameters(function, 2, arguments)))
 
     def new(self, name: str, kind: str, value: Any) -> Any:

@@ -41,7 +41,8 @@ _LIMITS = {"nvme": (0xFF, 0, 4, 4096), "ata": (0xFF, 0xFFFF, 512, 512 * 255), "s
 class Field:
     """A field of a page: `size` bytes from byte `at` on.
 
-    `kind`: "uint", "int" (two's complement), "text" (ASCII, blanks and zeros around it left out) or "bytes".
+    `kind`: "uint", "int" (two's complement), "text" (ASCII, blanks and zeros around it left out, "?" for what cannot be
+    printed) or "bytes".
     `scale`, `unit`: what one count is, such as 512000 "bytes"; `unknown`: counts that stand for "not reported".
     `parameter`: SCSI only: `at` is a place in the value of this parameter (SPC-5 7.3.2) and not in the page.
     `order`: "little" or "big"; by default the standard's: big for SCSI, little for ATA and NVMe.
@@ -204,7 +205,8 @@ def _value(page: Page, field: Field, data: bytes) -> Value:
     if field.kind == "bytes":
         return held
     if field.kind == "text":
-        return held.decode("ascii", "replace").strip(" \0") or None
+        shown = held.decode("ascii", "replace").strip(" \0")
+        return "".join(each if " " <= each <= "~" else "?" for each in shown) or None  # it goes to terminals
     big = field.order == "big" if field.order else page.protocol == "scsi"
     count = int.from_bytes(held, "big" if big else "little", signed=field.kind == "int")
     return None if count in field.unknown else count * field.scale

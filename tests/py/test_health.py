@@ -1,4 +1,4 @@
-"""Health over every protocol, from composed answers whose meaning the standards and the field cases give."""
+"""Health over every protocol, from composed answers whose meaning the standards give."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def ocp_guid() -> bytes:
 
 @pytest.mark.parametrize(("kelvin", "celsius"), [(0, None), (0x0104, -13.15), (0x0139, 39.85), (0xFFFF, None)])
 def test_nvme_temperatures(tmp_path: Path, kelvin: int, celsius: float | None) -> None:
-    """Case C24 of the field cases: kelvin, and 0 for "not reported"; no sensors, no thresholds."""
+    """Kelvin, and 0 for "not reported"; no sensors, no thresholds."""
     with nvme_drive(tmp_path, smart(temperature=kelvin)) as drive:
         told = drive.health()
     assert told.temperature_c == (None if celsius is None else pytest.approx(celsius))
@@ -150,7 +150,7 @@ def test_nvme_temperatures(tmp_path: Path, kelvin: int, celsius: float | None) -
 
 @pytest.mark.parametrize(("units", "written"), [(903441207, 462561897984000), (1, 512000), (0, None), (1 << 64, None)])
 def test_data_units(tmp_path: Path, units: int, written: int | None) -> None:
-    """Case C28: 512,000 bytes, rounded up; 0 is none or not reported, and no drive has written 2^64 of them."""
+    """512,000 bytes, rounded up; 0 is none or not reported, and no drive has written 2^64 of them."""
     with nvme_drive(tmp_path, smart(written=units, read=5)) as drive:
         told = drive.health()
     assert told.host_bytes_written == written
@@ -171,7 +171,7 @@ def test_junk_is_unknown_and_said(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("always", [False, True])
 def test_one_log_refuses(tmp_path: Path, always: bool) -> None:
-    """Case C48: 16 entries of the error log are refused with 13h, 64 are not; or all are. The rest goes on."""
+    """16 entries of the error log are refused with 13h, 64 are not; or all are. The rest goes on."""
     many = {"nvme_status": "0x4013"} if always else {"data": "07"}
     few = admin(ERRORS_FEW, nvme_status="0x4013")
     with nvme_drive(tmp_path, smart(hours=9), few, admin(ERRORS_MANY, **many), oacs=0) as drive:
@@ -229,7 +229,7 @@ def test_scsi(tmp_path: Path) -> None:
     [("110000080001030400000014", 20), ("11000008000103040000001400000063", 20), ("11000000", None)],
 )
 def test_wear_of_a_sas_ssd(tmp_path: Path, answer: str, used: int | None) -> None:
-    """Case C37: 20 %; what is stale behind the page is not read; an empty page tells nothing."""
+    """20 %; what is stale behind the page is not read; an empty page tells nothing."""
     with scsi_drive(tmp_path, log(0x11, bytes.fromhex(answer))) as drive:
         assert drive.health().percentage_used == used
 

@@ -159,6 +159,12 @@ def test_tables_that_cannot_be(of: dict[str, Any], says: str) -> None:
         Page(**{"protocol": "nvme", "log": 0xCA, "title": "X", "fields": [], **of})
 
 
+def test_text_of_a_page_goes_to_terminals() -> None:
+    """Escape sequences and bytes beyond ASCII are shown as marks, as C's decoders show them."""
+    page = Page(protocol="nvme", log=0xCA, title="T", fields=[Field("who", 0, 12, kind="text")])
+    assert page.decode(b"\x1b[31mred\n\xff  ").values == {"who": "?[31mred??"}
+
+
 # ---- plugins --------------------------------------------------------------------------------------------------------
 
 
@@ -324,7 +330,7 @@ def test_a_registered_unit_is_taken_into_health(tmp_path: Path) -> None:
         assert any("explode" in line for line in drive.health().warnings)
 
 
-# ---- units by experiment (case C33) ---------------------------------------------------------------------------------
+# ---- units by experiment --------------------------------------------------------------------------------------------
 
 
 @pytest.fixture

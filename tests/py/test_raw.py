@@ -105,7 +105,7 @@ def test_ata(tmp_path: Path) -> None:
 
 
 def test_nvme_one_log_refuses(tmp_path: Path) -> None:
-    """Case C48 of the field cases, one command at a time: the error log is refused in one length, the rest is fine."""
+    """One command at a time: the error log is refused in one length, the rest is fine."""
     everywhere = {"command": "nvme-admin", "opcode": 2, "nsid": "0xffffffff"}
     short = sated.nvme.build_get_log(0x01, length=1024)
     long = sated.nvme.build_get_log(0x01, length=4096)

@@ -47,7 +47,8 @@ def health(uri: Uri, json: Json = False, raw: Raw = False, calibrate: Calibrate 
         whose = {name: getattr(drive.identity, name) for name in ("vendor", "model", "serial", "firmware")}
     if before is not None and written is not None:
         if any((before["drive"].get(name) or None) != whose[name] for name in ("model", "serial")):
-            raise Ends(f"{calibrate}: is not of this drive, {whose['model']} {whose['serial']}; ask that one", USAGE)
+            this = " ".join(whose[name] or _text.UNKNOWN for name in ("model", "serial"))
+            raise Ends(f"{calibrate}: is not of this drive, {this}; ask that one", USAGE)
         found = sated.calibrate(before["counters"], told, bytes_written=_amount(written))
         return _calibrated(found, told, json)
     if json:

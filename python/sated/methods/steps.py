@@ -95,9 +95,10 @@ def check(drive: Drive, steps: Iterable[dict[str, Any]]) -> None:
     """Whether each load of a plan fits the drive, with the LBA limit that it will have by then. @raises ParseError."""
     identity = drive.identity
     accessible, block = identity.capacity_bytes or 0, identity.logical_block_bytes or 512
+    native = identity.native_capacity_bytes or accessible
     for step in steps:
         if step["kind"] == "capacity":
-            accessible = int(step["fraction"] * (identity.native_capacity_bytes or accessible))
+            accessible = int(step["fraction"] * native)
         if "workload" not in step:
             continue
         workload = sated.Workload(**step["workload"])
