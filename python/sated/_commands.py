@@ -26,9 +26,11 @@ __all__ = [
     "ReadOnly",
     "Reply",
     "Transport",
+    "c_path",
     "open_transport",
     "read_only",
     "record",
+    "refuse_existing",
     "send",
 ]
 
@@ -543,6 +545,7 @@ def refuse_existing(path: str | Path) -> None:
 
 
 def c_path(path: str | os.PathLike[str]) -> bytes:
+    """A path as C takes it. Raises ParseError for a NUL in it, where C would take the path to end."""
     encoded = os.fsencode(path)
     if b"\0" in encoded:
         raise ParseError(f"{os.fspath(path)!r} has a NUL character: no path has one")
