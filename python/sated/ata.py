@@ -91,15 +91,20 @@ __all__ = [
     "build_write",
     "calibrate",
     "decode_dco",
+    "decode_error_log",
     "decode_identify",
+    "decode_internal_status",
     "decode_log_capabilities",
     "decode_log_directory",
     "decode_log_pages",
     "decode_log_sata",
     "decode_log_security",
     "decode_native_max",
+    "decode_ncq_error",
+    "decode_pending_defects",
     "decode_power_mode",
     "decode_registers",
+    "decode_results_log",
     "decode_sanitize_status",
     "decode_self_test_log",
     "decode_smart",
@@ -503,6 +508,12 @@ def decode_registers(sense: Buffer) -> Any:
     return _ATA.decode("registers", sense)
 
 
+def decode_results_log(data: Buffer, *, log_index: int) -> Any:
+    """The registers in SCSI log page 16h, which keeps what fixed-format sense data cuts (`AtaRegisters`).
+    `log_index`: as `decode_registers` told it, 1 to 15."""
+    return _ATA.decode("results_log", data, log_index, struct="registers")
+
+
 def decode_power_mode(sense: Buffer) -> Any:
     """What CHECK POWER MODE answered: `AtaPowerMode(failed, mode)`, `mode` as `Power`."""
     return _in_registers("power_mode", sense)
@@ -545,6 +556,26 @@ def decode_smart_thresholds(data: Buffer) -> Any:
 def decode_self_test_log(data: Buffer, *, extended: bool = False) -> Any:
     """SMART log 06h, or the first page of log 07h (`extended`): `AtaSelfTestLog`, newest first."""
     return _ATA.decode("self_test_log", data, extended)
+
+
+def decode_error_log(data: Buffer, *, extended: bool = False) -> Any:
+    """SMART log 01h, or the first page of log 03h (`extended`): `AtaErrorLog`."""
+    return _ATA.decode("error_log", data, extended)
+
+
+def decode_pending_defects(data: Buffer) -> Any:
+    """Log 0Ch from its first page on: `AtaPendingDefects`."""
+    return _ATA.decode("pending_defects", data)
+
+
+def decode_ncq_error(data: Buffer) -> Any:
+    """Log 10h: `AtaNcqError`, the queued command that failed."""
+    return _ATA.decode("ncq_error", data)
+
+
+def decode_internal_status(data: Buffer) -> Any:
+    """Page 00h of logs 24h and 25h: `AtaInternalStatus`."""
+    return _ATA.decode("internal_status", data)
 
 
 def decode_statistics(data: Buffer) -> Any:

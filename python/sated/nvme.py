@@ -82,16 +82,21 @@ __all__ = [
     "celsius",
     "data_units_bytes",
     "data_units_text",
+    "decode_apst",
     "decode_ctrl_list",
     "decode_effects_log",
     "decode_endurance_group_log",
     "decode_error_log",
     "decode_firmware_log",
     "decode_flbas",
+    "decode_granularity_list",
     "decode_id_ctrl",
     "decode_id_ns",
+    "decode_independent_ns",
     "decode_ns_descs",
     "decode_ns_list",
+    "decode_nvm_ctrl",
+    "decode_nvm_ns",
     "decode_ocp_smart_log",
     "decode_persistent_event_header",
     "decode_sanitize_log",
@@ -100,6 +105,7 @@ __all__ = [
     "decode_status",
     "decode_telemetry_header",
     "decode_temperature_threshold",
+    "decode_uuid_list",
     "doubts",
 ]
 
@@ -449,6 +455,36 @@ def decode_id_ctrl(data: Buffer) -> Any:
 def decode_id_ns(data: Buffer) -> Any:
     """Identify Namespace (CNS 00h or 11h). Raises ParseError where the format in use is none of those listed."""
     return _NVME.decode("id_ns", data)
+
+
+def decode_nvm_ns(data: Buffer) -> Any:
+    """Identify Namespace of the NVM command set (CNS 05h): `NvmeNvmNs`."""
+    return _NVME.decode("nvm_ns", data)
+
+
+def decode_nvm_ctrl(data: Buffer) -> Any:
+    """Identify Controller of the NVM command set (CNS 06h): `NvmeNvmCtrl`."""
+    return _NVME.decode("nvm_ctrl", data)
+
+
+def decode_independent_ns(data: Buffer) -> Any:
+    """Identify Namespace, whatever its command set (CNS 08h): `NvmeIndependentNs`."""
+    return _NVME.decode("independent_ns", data)
+
+
+def decode_granularity_list(data: Buffer) -> Any:
+    """Namespace Granularity List (CNS 16h): `NvmeGranularityList`, in bytes."""
+    return _NVME.decode("granularity_list", data)
+
+
+def decode_uuid_list(data: Buffer) -> Any:
+    """UUID List (CNS 17h): `NvmeUuidList`."""
+    return _NVME.decode("uuid_list", data)
+
+
+def decode_apst(data: Buffer) -> Any:
+    """The data of feature 0Ch: `NvmeApst`, one transition for each power state."""
+    return _NVME.decode("apst", data)
 
 
 def decode_flbas(flbas: int, *, formats: int) -> tuple[int, bool]:

@@ -398,16 +398,22 @@ _VPD = {
     0x00: "vpd_supported",
     0x80: "vpd_serial",
     0x83: "vpd_device_id",
+    0x86: "vpd_extended",
+    0x87: "vpd_mode_policy",
+    0x88: "vpd_ports",
     0x89: "vpd_ata",
+    0x8A: "vpd_power",
     0xB0: "vpd_limits",
     0xB1: "vpd_characteristics",
     0xB2: "vpd_provisioning",
+    0xB6: "vpd_zoned",
+    0xB7: "vpd_limits_extension",
 }
 
 
 def decode_vpd(data: Buffer, page: int | None = None) -> Any:
-    """A VPD page, one of 00h 80h 83h 89h B0h B1h B2h. `page`: the one that was asked for; without it, the one that the
-    bytes say they are. Raises ParseError for another."""
+    """A VPD page, one of 00h 80h 83h 86h to 8Ah B0h to B2h B6h B7h. `page`: the one that was asked for; without it, the
+    one that the bytes say they are. Raises ParseError for another."""
     held = _decode.octets(data)
     if page is None:
         if len(held) < 2:
@@ -433,15 +439,15 @@ def decode_mode(data: Buffer, *, long: bool = True) -> Any:
     return _SCSI.decode("mode", data, long)
 
 
-_MODE_PAGES = {0x08: "mode_caching", 0x0A: "mode_control"}
+_MODE_PAGES = {0x08: "mode_caching", 0x0A: "mode_control", 0x1A: "mode_power"}
 
 
 def decode_mode_page(data: Buffer) -> Any:
-    """A mode page from its page code on, one of 08h 0Ah. Raises ParseError for another."""
+    """A mode page from its page code on, one of 08h 0Ah 1Ah. Raises ParseError for another."""
     held = _decode.octets(data)
     page = held[0] & 0x7F if held else -1
     if page not in _MODE_PAGES:
-        raise ParseError(f"mode page: byte 0 is {held[:1].hex() or 'missing'}, where 08h or 0Ah was expected")
+        raise ParseError(f"mode page: byte 0 is {held[:1].hex() or 'missing'}, where 08h, 0Ah or 1Ah was expected")
     return _SCSI.decode(_MODE_PAGES[page], held)
 
 
@@ -460,6 +466,7 @@ _LOG_PAGES = {
     0x10: "log_self_tests",
     0x11: "log_endurance",
     0x15: "log_background_scan",
+    0x18: "log_phys",
     0x2F: "log_exceptions",
 }
 

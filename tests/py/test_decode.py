@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import doctest
 import inspect
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -21,9 +22,11 @@ from sated._ffi import ffi
 from sated.errors import ParseError
 
 ROOT = Path(__file__).resolve().parents[2]
+HEADERS = [ROOT / "include/sated" / name for name in ("scsi.h", "ata.h", "nvme.h")]
 
 
-NUMBERS = (nvme.decode_status, nvme.decode_flbas, nvme.decode_temperature_threshold)  # what they decode is no bytes
+# What they decode is no bytes, or not only.
+NUMBERS = (nvme.decode_status, nvme.decode_flbas, nvme.decode_temperature_threshold, ata.decode_results_log)
 
 
 def functions(prefix: str) -> list[Any]:
@@ -193,3 +196,29 @@ def test_decoded_structs_show_themselves() -> None:
 def test_examples_in_the_documentation(module: ModuleType) -> None:
     result = doctest.testmod(module)
     assert result.attempted and not result.failed
+
+
+INSIDE = {"attribute_raw"}  # used by a function of another name
+
+
+def test_every_decoder_of_c_is_there() -> None:
+    """Each `sated_<protocol>_decode_<name>` is named in that protocol's module."""
+    found = re.findall(r"sated_(scsi|ata|nvme)_decode_(\w+)\(", "".join(path.read_text() for path in HEADERS))
+    assert len(found) > 70
+    text = {module.__name__.removeprefix("sated."): inspect.getsource(module) for module in (scsi, ata, nvme)}
+    missing = [
+        f"{protocol}.{name}"
+        for protocol, name in found
+        if f'"{name}"' not in text[protocol] and f"decode_{name}" not in text[protocol] and name not in INSIDE
+    ]
+    assert not missing
+
+
+def test_the_pages_that_other_pages_name() -> None:
+    """Log 16h keeps what fixed-format sense data cuts (SAT-4, ATA PASS-THROUGH Results log page)."""
+    registers = "09 0c 01 00 00 08 12 34 56 78 9a bc e0 50".replace(" ", "")
+    page = bytes.fromhex("16000012" + "0002" + "030e" + registers)
+    told = ata.decode_results_log(page, log_index=3)
+    assert (told.error, told.count, told.device, told.status) == (0x00, 0x0008, 0xE0, 0x50)
+    assert told.lba == 0x9A5612BC7834
+    assert ata.decode_results_log(page, log_index=4).status is None
