@@ -189,7 +189,7 @@ def test_status_types() -> None:
     ]
     assert types[4:] == ["unknown status code type"] * 3 + ["Vendor Specific"]
     for bad in (0x8000, 1 << 33, -1):
-        with pytest.raises(sated.ParseError, match="15 bits"):
+        with pytest.raises(sated.ParseError, match="from 0 to 32767"):
             nvme.decode_status(bad)
 
 
