@@ -4,6 +4,7 @@ that is called like the machine. Usage: run.py [NAME...] [-- PYTEST ARGUMENTS]""
 from __future__ import annotations
 
 import argparse
+import resource
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -31,6 +32,8 @@ def run(machine: Machine, arguments: list[str]) -> tuple[bool, str]:
     ]
     try:
         with Guest(machine) as guest:
+            if machine.cut:
+                guest.cut_power(LIMIT_S)
             result = guest.run([*pytest, *arguments], limit_s=LIMIT_S)
     except GuestFailed as failed:
         return False, f"{machine.name}: {failed}\n1 error in {LIMIT_S}.0s\n"
@@ -57,7 +60,9 @@ def main() -> int:
         for ok, text in pool.map(lambda machine: run(machine, arguments), wanted):
             print(text, flush=True)
             passed = passed and ok
-    print(f"{len(wanted)} guests in {time.monotonic() - began:.0f} s", flush=True)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = f"{time.monotonic() - began:.0f} s, {used.ru_utime + used.ru_stime:.0f} s of processor time"
+    print(f"{len(wanted)} guests in {seconds}", flush=True)
     return 0 if passed else 1
 
 
