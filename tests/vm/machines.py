@@ -343,7 +343,7 @@ RESUME = Machine(
     setup=(
         "disk=/dev/$(basename $(dirname $(grep -l WORK0001 /sys/block/*/serial)))",
         "mkdir /run/work",
-        "blkid -t TYPE=ext4 $disk || mkfs.ext4 -q $disk",
+        "blkid -t TYPE=ext4 $disk >/dev/null || mkfs.ext4 -q $disk",
         "mount -t ext4 $disk /run/work",
     ),
     cut=(
@@ -353,4 +353,4 @@ RESUME = Machine(
     ),
 )
 
-TESTED = (NVME, SCSI, FAULTS, STACKS)
+TESTED = (NVME, SCSI, FAULTS, STACKS, RESUME)
