@@ -37,7 +37,8 @@ def agree(said: dict[str, Any], node: str) -> None:
 def counted(node: str) -> dict[str, int]:
     """Documentation/block/stat.rst: read I/Os, merges, sectors of 512 bytes; the same of writes."""
     fields = [int(field) for field in Path("/sys/class/block", node, "stat").read_text().split()]
-    return {"reads": fields[0] + fields[1], "read_bytes": fields[2] * 512, "writes": fields[4] + fields[5]}
+    read = {"reads": fields[0] + fields[1], "read_bytes": fields[2] * 512}
+    return {**read, "writes": fields[4] + fields[5], "write_bytes": fields[6] * 512}
 
 
 def check_reads(node: str, engine: str, ios: int = 600) -> None:
@@ -50,5 +51,5 @@ def check_reads(node: str, engine: str, ios: int = 600) -> None:
     moved = {key: after[key] - before[key] for key in after}
     everything = {name: sum(result.table[name].to_pylist()) for name in ("ios", "bytes", "errors")}
     assert everything == {"ios": ios, "bytes": ios * 4096, "errors": 0}
-    assert moved == {"reads": ios, "read_bytes": ios * 4096, "writes": 0}
+    assert moved == {"reads": ios, "read_bytes": ios * 4096, "writes": 0, "write_bytes": 0}
     assert {total.engine for total in result.totals.members} == {engine}

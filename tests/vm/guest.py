@@ -70,22 +70,32 @@ class Guest:
     def disk(self, name: str) -> Path:
         return self.folder / f"{name}.raw"
 
+    def cut_power(self, limit_s: float) -> None:
+        """Boots, runs the machine's `cut`, and kills the guest when that says so; the disks stay for the next boot."""
+        self.start(["sh", "-c", "\n".join(self.machine.cut)])
+        assert self.process
+        end = time.monotonic() + limit_s
+        while not (self.out / "now").exists():
+            if time.monotonic() > end or self.process.poll() is not None:
+                self.kill()
+                raise self.failed(f"did not come to where its power was to be cut within {limit_s:.0f} s")
+            time.sleep(0.1)
+        self.kill()
+
     def start(self, command: Sequence[str | Path]) -> None:
         """Boots, and runs a command once the machine's own set-up is done. It sees the host's files at their places,
         read-only below a layer in memory."""
         lines = [
             "ip link set lo up 2>/dev/null",
-            *([f"modprobe --all {' '.join(self.machine.modules)} || exit 125"] if self.machine.modules else []),
+            *(f"modprobe {name} || exit 125" for name in self.machine.modules),
             *("set -e", *self.machine.setup, "set +e") * bool(self.machine.setup),
+            'read -r up rest </proc/uptime; echo "init[$up]: set up" >/dev/console',
             f"cd {shlex.quote(str(REPOSITORY))}",
-            "export PYTHONDONTWRITEBYTECODE=1 LANG=C.UTF-8 HOME=/root",
+            "export PYTHONDONTWRITEBYTECODE=1 PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 LANG=C.UTF-8 HOME=/root",
             shlex.join(map(str, command)),
         ]
+        (self.out / "status").unlink(missing_ok=True)
         (self.out / "command").write_text("\n".join(lines) + "\n")
-        drives = [
-            f"if=none,id={name},format=raw,file={self.disk(name)},discard=unmap,detect-zeroes=unmap"
-            for name in self.machine.disks
-        ]
         qemu = [
             *self.image.qemu(),
             *("-nodefaults", "-no-user-config", "-nographic", "-no-reboot", "-machine", "q35,sata=off", "-cpu", "max"),
@@ -98,7 +108,7 @@ class Guest:
             *share("host", Path("/"), ",readonly=on"),
             *share("image", self.image.root, ",readonly=on"),
             *share("out", self.out, ""),
-            *(part for drive in drives for part in ("-drive", drive)),
+            *(part for name in self.machine.disks for part in ("-drive", self.drive(name))),
             *(part for device in self.machine.devices for part in ("-device", device)),
         ]
         self.began = time.monotonic()
@@ -106,6 +116,14 @@ class Guest:
             self.process = subprocess.Popen(
                 qemu, stdin=subprocess.DEVNULL, stdout=console, stderr=console, env=self.image.environment()
             )
+
+    def drive(self, name: str) -> str:
+        faults = self.machine.blkdebug.get(name)
+        file = f"driver=file,filename={self.disk(name)}"
+        if faults:
+            file = f"driver=blkdebug,image.driver=file,image.filename={self.disk(name)},{faults}"
+        below = ",".join(f"file.{part}" for part in file.split(","))
+        return f"if=none,id={name},driver=raw,discard=unmap,detect-zeroes=unmap,{below}"
 
     def kernel_command_line(self) -> str:
         fixed = (

@@ -8,23 +8,26 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Machine:
-    """@param disks name -> MiB; @param devices QEMU's -device arguments; @param modules what is loaded first;
-    @param setup shell lines that run in the guest, each of which must succeed; @param expected of a machine that is
-    recorded: "{SERIAL} ? MEMBER TEXT", what its list must say"""
+    """@param disks name -> MiB; @param blkdebug name -> what QEMU's driver blkdebug does to it; @param devices QEMU's
+    -device arguments; @param modules what is loaded first; @param setup shell lines that run in the guest, each of
+    which must succeed; @param cut shell lines of a first boot, which make /vm/now when the power is to go; @param
+    expected of a machine that is recorded: "{SERIAL} ? MEMBER TEXT", what a list must say"""
 
     name: str
     about: str
     disks: dict[str, int] = field(default_factory=dict)
+    blkdebug: dict[str, str] = field(default_factory=dict)
     devices: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
     setup: tuple[str, ...] = ()
+    cut: tuple[str, ...] = ()
     expected: tuple[str, ...] = ()
     kernel_arguments: str = ""
 
 
 # Makes the links in /dev/disk. What the devices need is loaded by name: all that matches would take longer than a boot.
 UDEV = (
-    "/usr/lib/systemd/systemd-udevd --daemon --resolve-names=never",
+    "/usr/lib/systemd/systemd-udevd --daemon --resolve-names=never 2>/dev/null",
     "udevadm trigger --action=add --subsystem-match=block --subsystem-match=nvme",
     "udevadm settle --timeout=60",
 )
@@ -276,4 +279,78 @@ SCSI = Machine(
     setup=UDEV,
 )
 
-TESTED = (NVME, SCSI)
+FAULTS = Machine(
+    name="faults",
+    about="Drives that fail: an NVMe one on blkdebug, scsi_debug, null_blk with bad blocks, dm-error and dm-flakey.",
+    disks={"bad": 64, "reset": 64, "pulled": 64},
+    # Every read that touches this sector of 512 bytes fails.
+    blkdebug={"bad": "inject-error.0.event=read_aio,inject-error.0.sector=2048,inject-error.0.errno=5"},
+    devices=(
+        "nvme,serial=BAD00001,drive=bad",
+        "nvme,serial=RESET001,drive=reset",
+        "nvme,serial=PULLED01,drive=pulled",
+    ),
+    modules=("nvme", "sd_mod", "sg", "configfs", "dm_mod", "dm_flakey", "null_blk nr_devices=0"),
+    setup=(
+        "modprobe scsi_debug dev_size_mb=64 delay=0 max_luns=1",
+        "mount -t configfs configfs /sys/kernel/config",
+        "cd /sys/kernel/config/nullb && mkdir nullb0 && cd nullb0",
+        "echo 64 >size && echo 1 >memory_backed && echo '+800-815' >badblocks && echo 1 >power",
+    ),
+)
+
+STACKS = Machine(
+    name="stacks",
+    about="A mirror over NVMe and SATA, a logical volume over two drives, dm-crypt, and swap; file systems on them.",
+    disks={"nvme": 96, "sata": 96, "one": 64, "two": 64, "crypt": 64, "swap": 64},
+    devices=(
+        "nvme,drive=nvme,serial=MDNVME01",
+        "ahci,id=ahci",
+        "ide-hd,drive=sata,bus=ahci.0,serial=MDSATA01,model=QEMU SSD,rotation_rate=1",
+        "virtio-blk-pci,drive=one,serial=LVM00001",
+        "virtio-blk-pci,drive=two,serial=LVM00002",
+        "nvme,drive=crypt,serial=CRYPT001",
+        "virtio-blk-pci,drive=swap,serial=SWAP0001",
+    ),
+    modules=("nvme", "ahci", "sd_mod", "virtio_blk", "raid1", "dm_mod", "dm_crypt"),
+    setup=(
+        *UDEV,
+        f"nvme={by_serial('MDNVME01')} sata={by_serial('MDSATA01')} crypt={by_serial('CRYPT001')}",
+        f"one={by_serial('LVM00001')} two={by_serial('LVM00002')} swap={by_serial('SWAP0001')}",
+        "mdadm --create /dev/md127 --run --quiet --assume-clean --metadata=1.2 --level=1 --raid-devices=2 $nvme $sata",
+        "vgcreate --quiet --quiet group $one $two",
+        "lvcreate --quiet --quiet --yes --extents 100%FREE --stripes 2 --name volume group",
+        "printf secret | cryptsetup open --type plain --cipher aes-xts-plain64 --key-size 256 --hash sha256 "
+        "--key-file - $crypt secret",
+        SETTLE,
+        # Nothing is left to write for later, when writes are counted.
+        "for each in md127 group/volume mapper/secret; do",
+        "    mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 /dev/$each",
+        "done",
+        "mkdir /run/md /run/lvm2 /run/crypt",
+        "mount /dev/md127 /run/md && mount /dev/group/volume /run/lvm2 && mount /dev/mapper/secret /run/crypt",
+        "mkswap -q $swap && swapon $swap",
+        SETTLE,
+    ),
+)
+
+RESUME = Machine(
+    name="resume",
+    about="A file system on a disk that outlives a power cut in the middle of a plan.",
+    disks={"work": 192},
+    devices=("virtio-blk-pci,drive=work,serial=WORK0001",),
+    modules=("virtio_blk", "ext4"),
+    setup=(
+        "disk=/dev/$(basename $(dirname $(grep -l WORK0001 /sys/block/*/serial)))",
+        "mkdir /run/work",
+        "blkid -t TYPE=ext4 $disk >/dev/null || mkfs.ext4 -q $disk",
+        "mount -t ext4 $disk /run/work",
+    ),
+    cut=(
+        ".venv/bin/python tests/vm/resume/plan.py /run/work &",
+        "until grep -qs 'started.*0003' /run/work/run/journal.jsonl; do sleep 0.2; kill -0 $! || exit 1; done",
+        "sleep 2; touch /vm/now; wait",
+    ),
+)
+
+TESTED = (NVME, SCSI, FAULTS, STACKS, RESUME)

@@ -1,0 +1,159 @@
+"""NVMe on a real kernel: list, identity, logs, the right namespace on the right node, and loads that lose nothing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import drives
+import pytest
+import sated
+from machines import content
+from sated import nvme
+
+pytestmark = pytest.mark.vm
+
+NAMESPACES = {"DUAL0001-1": "one", "DUAL0001-2": "two", "DUAL0001-3": "three", "PLAIN001-1": "plain"}
+
+
+def raw(*command: str) -> bytes:
+    return subprocess.run(["nvme", *command, "--raw-binary"], capture_output=True, check=True, timeout=30).stdout
+
+
+def told(*command: str) -> dict[str, Any]:
+    text = subprocess.run(
+        ["nvme", *command, "--output-format=json"], capture_output=True, check=True, timeout=30
+    ).stdout
+    return dict(json.loads(text))
+
+
+def controllers() -> list[str]:
+    return sorted(path.name for path in Path("/sys/class/nvme").iterdir())
+
+
+@pytest.mark.parametrize("name", NAMESPACES)
+def test_the_list_agrees_with_lsblk_and_nvme_list(said: dict[str, Any], nodes: dict[str, str], name: str) -> None:
+    drives.agree(said, nodes[name])
+
+
+def test_the_list_has_nothing_else(said: dict[str, Any]) -> None:
+    assert {Path(each.token).name for each in sated.list()} == {
+        "DUAL0001:1",
+        "DUAL0001:2",
+        "DUAL0001:3",
+        "PROT0001",
+        "PLAIN001",
+    }
+
+
+@pytest.mark.parametrize("name", NAMESPACES)
+def test_each_namespace_is_read_by_its_own_number(nodes: dict[str, str], name: str) -> None:
+    """Every disk holds its own name, so that a command sent to another namespace is seen. By the block node and by the
+    generic one, both of which have the subsystem's number and not the controller's."""
+    node, nsid = nodes[name], int(name.rsplit("-", 1)[1])
+    for path in (f"/dev/{node}", f"/dev/{node.replace('nvme', 'ng')}"):
+        with sated.open(path) as drive:
+            size = drive.identity.logical_block_bytes
+            answer = drive.nvme_io(nvme.build_read(nsid=nsid, slba=4096 // size, blocks=1, block_bytes=size))
+            assert answer.data == content(NAMESPACES[name])[4096 : 4096 + size], path
+            assert answer.nvme_status == 0
+            raw_ns = raw("id-ns", f"/dev/{node}")
+            assert drive.nvme_admin(nvme.build_identify(nvme.Cns.NS, nsid=nsid)).data == raw_ns
+            assert nvme.decode_id_ns(raw_ns).capacity_bytes == 64 << 20
+
+
+@pytest.mark.parametrize("name", NAMESPACES)
+def test_identify_namespace_field_by_field(nodes: dict[str, str], name: str) -> None:
+    node = nodes[name]
+    by_tool = told("id-ns", f"/dev/{node}")
+    with sated.open(f"/dev/{node}") as drive:
+        data = drive.nvme_admin(nvme.build_identify(nvme.Cns.NS, nsid=int(name.rsplit("-", 1)[1]))).data
+    ours = nvme.decode_id_ns(data)
+    compared = "nsze ncap nuse nsfeat nlbaf flbas mc dpc dps nmic rescap dlfeat nawun nawupf nacwu"
+    assert {each: getattr(ours, each) for each in compared.split()} == {
+        each: by_tool[each] for each in compared.split()
+    }
+    assert ours.block_bytes == 1 << by_tool["lbafs"][by_tool["flbas"] & 15]["ds"]
+
+
+TEXTS = "sn mn fr subnqn"
+NUMBERS = """
+vid ssvid rab ieee cmic mdts cntlid ver oaes ctratt oacs acl aerl frmw lpa elpe npss sqes cqes maxcmd nn oncs fuses fna
+vwc awun awupf ocfs sgls
+"""
+
+
+def test_identify_controller_field_by_field() -> None:
+    for name in controllers():
+        by_tool = told("id-ctrl", f"/dev/{name}")
+        with sated.open(f"/dev/{name}") as drive:
+            data = drive.nvme_admin(nvme.build_identify(nvme.Cns.CTRL)).data
+        assert data == raw("id-ctrl", f"/dev/{name}")
+        ours = nvme.decode_id_ctrl(data)
+        for field in TEXTS.split():
+            assert getattr(ours, field) == by_tool[field].strip(), field
+        for field in NUMBERS.split():
+            assert getattr(ours, field) == by_tool[field], field
+
+
+def test_health_is_the_smart_log(nodes: dict[str, str]) -> None:
+    node = nodes["PLAIN001"]
+    with sated.open(f"/dev/{node}") as drive:
+        health = drive.health()
+    by_tool = told("smart-log", f"/dev/{node}")
+    assert health.temperature_c == pytest.approx(by_tool["temperature"] - 273.15)  # told in kelvins
+    assert health.percentage_used == by_tool["percent_used"]
+    assert health.power_cycles == int(by_tool["power_cycles"])
+    assert health.power_on_hours == int(by_tool["power_on_hours"])
+    assert health.unsafe_shutdowns == int(by_tool["unsafe_shutdowns"])
+    assert health.media_errors == int(by_tool["media_errors"])
+    assert health.error_log_entries == int(by_tool["num_err_log_entries"])
+    assert health.host_bytes_read == int(by_tool["data_units_read"]) * 512_000
+    page = nvme.decode_smart_log(health.raw["log-02h"])
+    assert page.critical_warning == by_tool["critical_warning"]
+    assert page.avail_spare == by_tool["avail_spare"]
+
+
+@pytest.mark.parametrize(
+    ("lid", "length", "command"),
+    [
+        (nvme.Lid.FIRMWARE, 512, ("fw-log",)),
+        (nvme.Lid.ERROR, 64, ("error-log", "--log-entries=1")),
+        (nvme.Lid.EFFECTS, 4096, ("get-log", "--log-id=5", "--log-len=4096")),
+    ],
+)
+def test_logs_are_what_the_tool_gets(nodes: dict[str, str], lid: int, length: int, command: tuple[str, ...]) -> None:
+    controller = controllers()[0]
+    with sated.open(f"/dev/{controller}") as drive:
+        ours = drive.nvme_admin(nvme.build_get_log(lid, length=length)).data
+    assert ours == raw(command[0], f"/dev/{controller}", *command[1:])[:length]
+
+
+def test_a_refusal_has_the_status_of_the_standard(nodes: dict[str, str]) -> None:
+    """LBA Out of Range is 0/80h, Invalid Field in Command 0/02h (NVM Express Base 2.0, figure 98)."""
+    with sated.open(f"/dev/{nodes['PLAIN001']}") as drive:
+        last = drive.identity.capacity_bytes // 512
+        with pytest.raises(sated.DriveError) as behind:
+            drive.nvme_io(nvme.build_read(nsid=1, slba=last, blocks=1, block_bytes=512))
+        status = nvme.decode_status(behind.value.reply.nvme_status)
+        assert (status.sct, status.sc, status.dnr) == (0, 0x80, True)
+        with pytest.raises(sated.DriveError) as unknown:
+            drive.nvme_admin(nvme.build_get_log(nvme.Lid.SELF_TEST, length=564))
+        status = nvme.decode_status(unknown.value.reply.nvme_status)
+        assert status.sct == 0 and status.sc in (1, 2)
+
+
+def test_a_command_that_writes_does_not_leave(nodes: dict[str, str]) -> None:
+    with sated.open(f"/dev/{nodes['PLAIN001']}") as drive:
+        before = drive.nvme_io(nvme.build_read(nsid=1, slba=0, blocks=1, block_bytes=512)).data
+        with pytest.raises(sated.UnsafeError):
+            drive.nvme_io(nvme.build_write(nsid=1, slba=0, blocks=1, block_bytes=512), data_out=bytes(512))
+        assert drive.nvme_io(nvme.build_read(nsid=1, slba=0, blocks=1, block_bytes=512)).data == before
+
+
+@pytest.mark.parametrize("engine", ["io_uring", "sync"])
+@pytest.mark.parametrize("name", NAMESPACES)
+def test_a_load_is_what_the_kernel_counts(nodes: dict[str, str], name: str, engine: str) -> None:
+    drives.check_reads(nodes[name], engine)
