@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -509,6 +511,9 @@ def open_transport(transport: Transport) -> tuple[Any, Any]:
 
 @contextmanager
 def record(drive: Drive, path: str | Path) -> Iterator[None]:
+    if os.path.lexists(path):  # said before the drive is asked anything, not at the end
+        said = f"{path}: is there already; choose another name, or remove it"
+        check(lib.sated_detail_set(-errno.EEXIST, lib.SATED_LAYER_FILE, said.encode()))
     check(lib.sated_drive_record_start(drive._handle))
     done = False
     try:

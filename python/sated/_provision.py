@@ -27,7 +27,7 @@ class Provisioning:
     accessible_bytes: int
     raw_bytes: int | None
     purged_beyond: bool
-    lba_removed: float
+    lba_removed: float | None
     op_of_user: float | None
     op_of_raw: float | None
 
@@ -48,7 +48,7 @@ def get(drive: Drive) -> Provisioning:
         accessible_bytes=int(c.accessible_bytes),
         raw_bytes=int(c.raw_bytes) or None,
         purged_beyond=bool(c.purged_beyond),
-        lba_removed=float(c.lba_removed),
+        lba_removed=finite(c.lba_removed),
         op_of_user=finite(c.op_of_user),
         op_of_raw=finite(c.op_of_raw),
     )
@@ -64,7 +64,7 @@ def set_capacity(
     if sum(given is not None for given in (fraction, capacity, lba)) != 1:
         raise ParseError("set_capacity: give one of fraction=, bytes= and lba=")
     identity = drive.identity
-    native = identity.native_capacity_bytes
+    native = identity.native_capacity_bytes or identity.capacity_bytes
     if fraction is not None:
         if not 0 < fraction <= 1:
             raise ParseError(f"fraction={fraction:g}: give a share above 0 and up to 1 of the native LBAs")

@@ -435,7 +435,7 @@ REFUSED: list[tuple[str, Any]] = [
     ("the number of passes is 17", lambda: ata.build_sanitize_overwrite(0, passes=17)),
     ("the number of passes is 0", lambda: ata.build_sanitize_overwrite(0, passes=0)),
     ("33 bytes; it has 32", lambda: ata.build_security_unlock(bytes(33))),
-    ("the level", lambda: ata.build_security_set_password(b"x", master=True, maximum=True)),
+    ("a level", lambda: ata.build_security_set_password(b"x", master=True, maximum=True)),
     ("the revision", lambda: ata.build_security_set_password(b"x", revision=1)),
     ("the last address is 268435456", lambda: ata.build_set_max(1 << 28, keep=False, ext=False)),
     ("the last address", lambda: ata.build_set_accessible_max(1 << 48)),
@@ -467,8 +467,8 @@ def test_refused(text: str) -> None:
     [
         # IDENTIFY words 89 and 90, both formats (ACS-4 7.13.7.49); the rule is max(2 x estimate, estimate + 10 min).
         (0x0000, 12 * 60),  # no estimate
-        (0x00FF, 12 * 60),  # "more than 508 minutes"
-        (0xFFFF, 12 * 60),  # "more than 65532 minutes"
+        (0x00FF, 2 * 508),  # "more than 508 minutes"
+        (0xFFFF, (2**32 - 1) / 60_000),  # "more than 65532 minutes": the most that a command can be given
         (0x8000, 12 * 60),
         (0x0001, 12),
         (0x0005, 20),
@@ -477,5 +477,5 @@ def test_refused(text: str) -> None:
         (0x80FF, 1020),
     ],
 )
-def test_erase_timeout(word: int, minutes: int) -> None:
+def test_erase_timeout(word: int, minutes: float) -> None:
     assert ata.erase_timeout_ms(word) == minutes * 60_000

@@ -472,7 +472,7 @@ class _Time:
     def __init__(self, steps: list[dict[str, Any]], drive: Drive) -> None:
         identity = drive.identity
         self.simulated = identity.simulated
-        self.reported_bytes = float(identity.native_capacity_bytes) * identity.scale
+        self.reported_bytes = float(identity.native_capacity_bytes or identity.capacity_bytes) * identity.scale
         self.fill_bytes_per_s = _FILL_BYTES_PER_S
         self.left = list(steps)
         self.wall_s = 0.0

@@ -97,7 +97,7 @@ def check(drive: Drive, steps: Iterable[dict[str, Any]]) -> None:
     accessible, block = identity.capacity_bytes, identity.logical_block_bytes or 512
     for step in steps:
         if step["kind"] == "capacity":
-            accessible = int(step["fraction"] * identity.native_capacity_bytes)
+            accessible = int(step["fraction"] * (identity.native_capacity_bytes or identity.capacity_bytes))
         if "workload" not in step:
             continue
         workload = sated.Workload(**step["workload"])

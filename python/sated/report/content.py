@@ -305,7 +305,7 @@ def _provisioning(drive: Mapping[str, Any], steps: Iterable[Step]) -> list[dict[
                 "label": str(result.get("label") or "all LBAs"),
             }
         )
-    raw, user = drive.get("raw_bytes"), drive.get("capacity_bytes")
+    raw, user, native = (drive.get(name) for name in ("raw_bytes", "capacity_bytes", "native_capacity_bytes"))
     if not rows and raw and user:
         rows.append(
             {
@@ -313,7 +313,7 @@ def _provisioning(drive: Mapping[str, Any], steps: Iterable[Step]) -> list[dict[
                 "accessible": _text.capacity(user),
                 "of_user": _text.percent((raw - user) / user),
                 "of_raw": _text.percent((raw - user) / raw),
-                "removed": _text.percent(1 - user / drive["native_capacity_bytes"]),
+                "removed": _text.percent(1 - user / native if native else None),
                 "label": "no limit set by this run",
             }
         )
