@@ -11,7 +11,7 @@ SATED_SOURCES := \
 	sim/cache.c sim/check.c sim/gc.c sim/map.c sim/model.c sim/models.c sim/nand.c sim/queue.c sim/sim.c sim/spec.c sim/state.c \
 	sim/timing.c \
 	transport/block.c transport/calls.c transport/callback.c transport/command.c transport/device.c transport/exchange.c \
-	transport/handle.c transport/learn.c transport/names.c transport/node.c transport/nvme_ioctl.c transport/nvme_tree.c \
+	transport/handle.c transport/learn.c transport/lengths.c transport/names.c transport/node.c transport/nvme_ioctl.c transport/nvme_tree.c \
 	transport/open.c transport/readonly.c transport/record.c transport/regular.c transport/replay.c transport/scrub.c \
 	transport/sg.c transport/simulated.c transport/status.c transport/timeout.c transport/topology.c transport/use.c \
 	drive/guard.c drive/health.c drive/health_ata.c drive/health_nvme.c drive/health_scsi.c drive/identity.c drive/list.c drive/provision.c drive/purge.c \

@@ -289,6 +289,7 @@ REPLAY_TABLES = {
         "`nvme_status`": "15 bits: DNR 4000h, More 2000h, type 700h, code FFh",
         "`result`": "dwords 0 and 1 of the completion",
         "`errno`": "what the kernel refused the command with; then there is no answer",
+        "`failure`": 'what it failed with where that has no errno, such as `"STALLED"`; then there is no answer either',
         "`duration_ns`": "how long it took, by which the drive's clock goes on",
     },
 }

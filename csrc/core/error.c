@@ -152,7 +152,8 @@ int sated_error_exit_code(int code, int layer)
     case SATED_LOCKED:
     case SATED_STALLED: return 4;
     case SATED_UNSUPPORTED: return 7;
-    case SATED_STATE: return 70;
+    case SATED_STATE:
+        return layer == SATED_LAYER_DRIVE ? 4 : 70; /* the drive's, such as answers not recorded: no bug */
     default: break;
     }
     if (code < -4095)

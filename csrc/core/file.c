@@ -38,6 +38,8 @@ static const char *advice(int error)
     case EPERM: return "; check who owns the folder";
     case EROFS: return "; choose a folder on a file system that is writable";
     case ENOENT: return "; check the path";
+    case EISDIR: return "; name a file in it";
+    case EEXIST: return "; choose another name, or remove what is there";
     default: return "";
     }
 }
@@ -214,6 +216,32 @@ static void remove_stale(const char *path)
         closedir(dir);
 }
 
+static int write_parts(int fd, const struct file_part *parts, size_t n)
+{
+    int error = 0;
+    for (size_t i = 0; i < n && !error; i++)
+        error = write_all(fd, parts[i].data, parts[i].bytes);
+    if (!error && RETRY(fsync(fd)))
+        error = errno;
+    if (close(fd) && !error && errno != EINTR)
+        error = errno;
+    return error;
+}
+
+int file_create(const char *path, const struct file_part *parts, size_t n)
+{
+    int fd = file_open(path, O_WRONLY | O_CREAT | O_EXCL, 0666); /* a link is refused as well, whatever it leads to */
+    if (fd < 0)
+        return fail(errno, "make it", path);
+    int error = write_parts(fd, parts, n);
+    if (error) {
+        unlink(path);
+        return fail(error, "write it", path);
+    }
+    error = sync_folder_of(path);
+    return error ? fail(error, "sync the folder of it", path) : 0;
+}
+
 int file_replace(const char *path, const struct file_part *parts, size_t n)
 {
     char real[PATH_MAX], beside[PATH_MAX];
@@ -228,13 +256,9 @@ int file_replace(const char *path, const struct file_part *parts, size_t n)
     int fd = open_beside(real, beside, sizeof beside);
     if (fd < 0)
         return fail(errno, "write it", path);
-    error = existed && fchmod(fd, old.st_mode & 07777) ? errno : 0;
-    for (size_t i = 0; i < n && !error; i++)
-        error = write_all(fd, parts[i].data, parts[i].bytes);
-    if (!error && RETRY(fsync(fd)))
-        error = errno;
-    if (close(fd) && !error && errno != EINTR)
-        error = errno;
+    int mode_error = existed && fchmod(fd, old.st_mode & 07777) ? errno : 0;
+    error = write_parts(fd, parts, n);
+    error = mode_error ? mode_error : error;
     if (!error && rename(beside, real))
         error = errno;
     if (error) {

@@ -85,8 +85,8 @@ int sated_drive_permit(struct sated_drive *d, const char *token)
         return 0;
     if (d->kind != HANDLE_FILE)
         return error_set(SATED_UNSUPPORTED, SATED_LAYER_DRIVE,
-                         "%s: this version writes only to files and simulated drives; give it a file (--create 1GiB) "
-                         "or a sim: drive, or let the load only read",
+                         "%s: cannot be given consent: this version writes only to files and simulated drives; give it "
+                         "a file (--create 1GiB) or a sim: drive, or do only what reads",
                          d->path);
     int rc = sated_drive_guard(d, &guard);
     if (rc)

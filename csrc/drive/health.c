@@ -13,6 +13,9 @@
 #include "core/error.h"
 #include "transport/handle.h"
 
+#define COLDEST (-100.0)
+#define HOTTEST 200.0
+
 struct page {
     struct page *next;
     size_t n;
@@ -150,6 +153,24 @@ bool health_bytes(struct health *h, const char *what, const uint64_t count[2], u
     if (!count[1] && !__builtin_mul_overflow(count[0], unit, bytes))
         return true;
     health_doubt(h, "%s: has more than 2^64 bytes, which no drive can have written", what);
+    return false;
+}
+
+bool health_count(struct health *h, const char *what, uint64_t value, unsigned bits)
+{
+    if (value != UINT64_MAX >> (64 - bits))
+        return true;
+    health_doubt(h, "%s: all bits are set, which is no count", what);
+    return false;
+}
+
+bool health_celsius(struct health *h, const char *what, double celsius, double *out)
+{
+    if (celsius >= COLDEST && celsius <= HOTTEST) {
+        *out = celsius;
+        return true;
+    }
+    health_doubt(h, "%s: %.0f degrees Celsius are told, which no drive has", what, celsius);
     return false;
 }
 

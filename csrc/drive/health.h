@@ -45,6 +45,19 @@ void health_refused(struct health *h, const char *name);
  * reported, or has more than 64 bits. Return: whether it can be taken. */
 bool health_bytes(struct health *h, const char *what, const uint64_t count[2], uint64_t unit, uint64_t *bytes);
 
+/* Whether a counter of so many bits counts: all of them set is what a page that was never filled, or a bus that nobody
+ * drives, reads as. @param what for the sentence. */
+bool health_count(struct health *h, const char *what, uint64_t value, unsigned bits);
+
+/* A temperature that a drive could have, else says so: no drive works below -100 degrees Celsius, or above 200.
+ * @param out receives it. Return: whether it could. */
+bool health_celsius(struct health *h, const char *what, double celsius, double *out);
+#define TELL_CELSIUS(h, member, what, celsius) \
+    do { \
+        if (health_celsius(h, what, celsius, &(h)->out->member)) \
+            (h)->out->known |= KNOWN_BIT(health, member); \
+    } while (0)
+
 /* Result codes of self-tests, as sets of bits; 0 is "passed", and what is in neither is reserved. */
 struct health_results {
     uint16_t aborted, failed;

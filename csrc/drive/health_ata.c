@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/bytes.h"
 #include "protocol/known_ata.h"
 #include "transport/handle.h"
 
@@ -87,14 +88,26 @@ static void take_attribute(struct health *h, const struct ata *a, const struct s
     if (sated_ata_attribute_info(a->model[0] ? a->model : NULL, a->rotating, s->id, &info) ||
         sated_ata_decode_attribute_raw(s->raw, sizeof s->raw, info.format, &raw))
         return;
+    if (info.meaning != SATED_ATA_MEANS_NOTHING && info.meaning != SATED_ATA_MEANS_LIFE_LEFT &&
+        info.meaning != SATED_ATA_MEANS_SPARE_LEFT && !health_count(h, info.name, bytes_be48(s->raw), 48))
+        return;
     switch (info.meaning) {
     case SATED_ATA_MEANS_TEMPERATURE:
         if (IS_KNOWN(ata_attribute_raw, &raw, temperature_c) && (s->id == 194 || !TOLD(h, temperature_c)))
-            TELL(h, temperature_c, raw.temperature_c);
+            TELL_CELSIUS(h, temperature_c, "temperature", raw.temperature_c);
         break;
-    case SATED_ATA_MEANS_POWER_ON_HOURS: TELL(h, power_on_hours, raw.value); break;
-    case SATED_ATA_MEANS_POWER_CYCLES: TELL(h, power_cycles, raw.value); break;
-    case SATED_ATA_MEANS_UNSAFE_SHUTDOWNS: TELL(h, unsafe_shutdowns, raw.value); break;
+    case SATED_ATA_MEANS_POWER_ON_HOURS:
+        if (health_count(h, info.name, raw.value, 32))
+            TELL(h, power_on_hours, raw.value);
+        break;
+    case SATED_ATA_MEANS_POWER_CYCLES:
+        if (health_count(h, info.name, raw.value, 32))
+            TELL(h, power_cycles, raw.value);
+        break;
+    case SATED_ATA_MEANS_UNSAFE_SHUTDOWNS:
+        if (health_count(h, info.name, raw.value, 32))
+            TELL(h, unsafe_shutdowns, raw.value);
+        break;
     case SATED_ATA_MEANS_UNCORRECTABLE: TELL(h, media_errors, raw.value); break;
     case SATED_ATA_MEANS_HOST_WRITES:
         if (bytes_of(h, s, &info, raw.value, &bytes))
@@ -200,8 +213,8 @@ static void take_celsius(struct health *h, const struct sated_ata_statistic *s, 
         health_doubt(h, "%s: 80h is told, which is none", s->name);
         return;
     }
-    *out = (double)s->value;
-    h->out->known |= known;
+    if (health_celsius(h, s->name, (double)s->value, out))
+        h->out->known |= known;
 }
 
 /* ACS-4 9.5: what the standard itself defines goes before attributes. */
@@ -209,6 +222,8 @@ static void take_statistic(struct health *h, const struct ata *a, uint32_t page,
 {
     uint64_t value = (uint64_t)s->value, bytes;
     if (!IS_KNOWN(ata_statistic, s, value))
+        return;
+    if ((page == 1 || page == 4) && !health_count(h, s->name, value, page == 1 && s->offset >= 24 ? 48 : 32))
         return;
     switch (page << 16 | s->offset) {
     case 1 << 16 | 8: TELL(h, power_cycles, value); break;

@@ -8,23 +8,26 @@
 
 #include "protocol/known_nvme.h"
 #include "transport/handle.h"
-#include "transport/node.h"
 
 #define KELVIN 273.15
+#define NVME_1_3 0x10300             /* VER; it is 0 before 1.2 */
 #define CTRATT_ENDURANCE_GROUPS 0x10 /* NVMe Base 2.0, 5.17.2.1 */
 
 /* What Identify Controller says of the logs. */
 struct abilities {
     bool self_test, told;
+    bool rae;        /* the bit is there, from NVMe 1.3 on */
     uint32_t groups; /* endurance groups, 0 none */
     uint32_t errors; /* entries of the error log; 0 unknown */
 };
 
-static bool ask_log(struct health *h, const char *name, bool optional, uint32_t lid, uint32_t nsid, uint32_t n,
-                    uint32_t lsi)
+/* Looking must not make the drive forget that it has an event for the driver: Retain Asynchronous Event. Vendors' logs are
+ * asked for in no other way, whatever the version. */
+static bool ask_log(struct health *h, const struct abilities *a, const char *name, bool optional, uint32_t lid,
+                    uint32_t nsid, uint32_t n, uint32_t lsi)
 {
     struct sated_nvme_command c;
-    return sated_nvme_build_get_log(&c, lid, nsid, n, 0, 0, lsi, false, 0, 0) == 0 &&
+    return sated_nvme_build_get_log(&c, lid, nsid, n, 0, 0, lsi, a->rae || lid >= 0xc0, 0, 0) == 0 &&
            health_ask_nvme(h, name, optional, &c);
 }
 
@@ -34,6 +37,7 @@ static void take_controller(struct health *h, struct abilities *a)
     struct sated_nvme_id_ctrl *ctrl = malloc(sizeof *ctrl);
     if (ctrl && sated_nvme_build_identify(&c, SATED_NVME_CNS_CTRL, 0, 0, 0, 0) == 0 &&
         health_ask_nvme(h, "identify-controller", false, &c) && sated_nvme_decode_id_ctrl(h->page, h->n, ctrl) == 0) {
+        a->rae = ctrl->general.ver >= NVME_1_3;
         a->told = IS_KNOWN(nvme_id_ctrl_admin, &ctrl->admin, oacs);
         a->self_test = ctrl->admin.oacs & SATED_NVME_OACS_SELF_TEST;
         if (ctrl->general.ctratt & CTRATT_ENDURANCE_GROUPS)
@@ -41,17 +45,25 @@ static void take_controller(struct health *h, struct abilities *a)
         if (IS_KNOWN(nvme_id_ctrl_admin, &ctrl->admin, elpe))
             a->errors = ctrl->admin.elpe + 1u;
         if (IS_KNOWN(nvme_id_ctrl_admin, &ctrl->admin, wctemp) && ctrl->admin.wctemp)
-            TELL(h, temperature_warning_c, ctrl->admin.wctemp - KELVIN);
+            TELL_CELSIUS(h, temperature_warning_c, "warning temperature", ctrl->admin.wctemp - KELVIN);
         if (IS_KNOWN(nvme_id_ctrl_admin, &ctrl->admin, cctemp) && ctrl->admin.cctemp)
-            TELL(h, temperature_critical_c, ctrl->admin.cctemp - KELVIN);
+            TELL_CELSIUS(h, temperature_critical_c, "critical temperature", ctrl->admin.cctemp - KELVIN);
     }
     free(ctrl);
 }
 
-/* The low 64 bits; a count beyond them is not known. */
-#define TELL_COUNT(h, member, of, s, count) \
+/* Counters of 128 bits: what has more than 64, or all of the low ones set, is none. */
+static bool counts(struct health *h, const char *what, const uint64_t count[2])
+{
+    if (!count[1])
+        return health_count(h, what, count[0], 64);
+    health_doubt(h, "%s: more than 2^64 are told, which is no count", what);
+    return false;
+}
+
+#define TELL_COUNT(h, member, of, s, count, what) \
     do { \
-        if (IS_KNOWN(of, s, count) && !(s)->count[1]) \
+        if (IS_KNOWN(of, s, count) && counts(h, what, (s)->count)) \
             TELL(h, member, (s)->count[0]); \
     } while (0)
 
@@ -84,12 +96,23 @@ static void take_units(struct health *h, const struct sated_nvme_smart_log *s)
     }
 }
 
-static void take_smart(struct health *h)
+/* Sensors that are there; one that tells FFFFh has no temperature. */
+static void take_sensors(struct health *h, const struct sated_nvme_smart_log *s)
+{
+    for (uint32_t i = 0; i < s->n_sensors; i++) {
+        double celsius = s->sensors[i].kelvin - KELVIN;
+        if (IS_KNOWN(nvme_sensor, &s->sensors[i], kelvin) &&
+            health_celsius(h, "temperature sensor", celsius, &h->out->sensors_c[h->out->n_sensors_c]))
+            h->out->n_sensors_c++;
+    }
+}
+
+static void take_smart(struct health *h, const struct abilities *a)
 {
     struct sated_nvme_smart_log s;
     /* Of the whole drive; some take none but 0 for that. */
-    if (!ask_log(h, "log-02h", true, SATED_NVME_LID_SMART, SATED_NVME_ALL_NAMESPACES, 512, 0) &&
-        !ask_log(h, "log-02h", false, SATED_NVME_LID_SMART, 0, 512, 0))
+    if (!ask_log(h, a, "log-02h", true, SATED_NVME_LID_SMART, SATED_NVME_ALL_NAMESPACES, 512, 0) &&
+        !ask_log(h, a, "log-02h", false, SATED_NVME_LID_SMART, 0, 512, 0))
         return;
     if (sated_nvme_decode_smart_log(h->page, h->n, &s)) {
         health_refused(h, "log-02h");
@@ -104,38 +127,28 @@ static void take_smart(struct health *h)
     if (IS_KNOWN(nvme_smart_log, &s, percent_used))
         TELL(h, percentage_used, s.percent_used);
     if (IS_KNOWN(nvme_smart_log, &s, temperature))
-        TELL(h, temperature_c, s.temperature - KELVIN);
-    for (uint32_t i = 0; i < s.n_sensors; i++)
-        h->out->sensors_c[h->out->n_sensors_c++] = s.sensors[i].kelvin - KELVIN;
+        TELL_CELSIUS(h, temperature_c, "temperature", s.temperature - KELVIN);
+    take_sensors(h, &s);
     take_units(h, &s);
-    TELL_COUNT(h, power_on_hours, nvme_smart_log, &s, power_on_hours);
-    TELL_COUNT(h, power_cycles, nvme_smart_log, &s, power_cycles);
-    TELL_COUNT(h, unsafe_shutdowns, nvme_smart_log, &s, unsafe_shutdowns);
-    TELL_COUNT(h, media_errors, nvme_smart_log, &s, media_errors);
-    TELL_COUNT(h, error_log_entries, nvme_smart_log, &s, num_err_log_entries);
+    TELL_COUNT(h, power_on_hours, nvme_smart_log, &s, power_on_hours, "hours of power");
+    TELL_COUNT(h, power_cycles, nvme_smart_log, &s, power_cycles, "power cycles");
+    TELL_COUNT(h, unsafe_shutdowns, nvme_smart_log, &s, unsafe_shutdowns, "unsafe shutdowns");
+    TELL_COUNT(h, media_errors, nvme_smart_log, &s, media_errors, "media errors");
+    TELL_COUNT(h, error_log_entries, nvme_smart_log, &s, num_err_log_entries, "error log entries");
     say_doubts(h, &s, h->page);
 }
 
 /* OCP Datacenter NVMe SSD 2.0, 4.8.6: physical media units are bytes. */
-static void take_ocp(struct health *h)
+static void take_ocp(struct health *h, const struct abilities *a)
 {
     struct sated_nvme_ocp_smart_log o;
     uint64_t bytes;
-    if (!ask_log(h, "log-C0h", true, SATED_NVME_LID_OCP_SMART, SATED_NVME_ALL_NAMESPACES, 512, 0) ||
+    if (!ask_log(h, a, "log-C0h", true, SATED_NVME_LID_OCP_SMART, SATED_NVME_ALL_NAMESPACES, 512, 0) ||
         sated_nvme_decode_ocp_smart_log(h->page, h->n, &o) ||
         !IS_KNOWN(nvme_ocp_smart_log, &o, physical_media_units_written))
         return;
     if (health_bytes(h, "physical media units written", o.physical_media_units_written, 1, &bytes))
         TELL(h, media_bytes_written, bytes);
-}
-
-/* The namespace that the handle stands for; of a controller, or of recorded answers, the first. */
-static uint32_t namespace_of(const struct sated_drive *d)
-{
-    uint64_t nsid;
-    return d->node[0] && node_number(&nsid, "/sys/class/block/%s/nsid", d->node) && nsid && nsid < UINT32_MAX
-               ? (uint32_t)nsid
-               : 1;
 }
 
 /* The group that the namespace is in; 0: none, or nobody knows. */
@@ -144,7 +157,7 @@ static uint16_t group_of(struct health *h)
     struct sated_nvme_command c;
     struct sated_nvme_id_ns *ns = malloc(sizeof *ns);
     uint16_t group = 0;
-    if (ns && sated_nvme_build_identify(&c, SATED_NVME_CNS_NS, namespace_of(h->d), 0, 0, 0) == 0 &&
+    if (ns && sated_nvme_build_identify(&c, SATED_NVME_CNS_NS, handle_namespace(h->d), 0, 0, 0) == 0 &&
         health_ask_nvme(h, "identify-namespace", true, &c) && sated_nvme_decode_id_ns(h->page, h->n, ns) == 0 &&
         IS_KNOWN(nvme_id_ns, ns, endgid))
         group = ns->endgid;
@@ -159,7 +172,7 @@ static void take_group(struct health *h, const struct abilities *a)
     struct sated_nvme_endurance_group_log g;
     uint64_t bytes;
     uint16_t group = group_of(h);
-    if (!group || !ask_log(h, "log-09h", true, SATED_NVME_LID_ENDURANCE_GROUP, 0, 512, group) ||
+    if (!group || !ask_log(h, a, "log-09h", true, SATED_NVME_LID_ENDURANCE_GROUP, 0, 512, group) ||
         sated_nvme_decode_endurance_group_log(h->page, h->n, &g) || TOLD(h, media_bytes_written))
         return;
     if (g.doubts & SATED_NVME_DOUBT_ZERO_UNITS)
@@ -193,7 +206,7 @@ static void take_self_tests(struct health *h, const struct abilities *a)
 {
     struct sated_nvme_self_test_log s;
     if ((a->told && !a->self_test) ||
-        !ask_log(h, "log-06h", !a->told, SATED_NVME_LID_SELF_TEST, SATED_NVME_ALL_NAMESPACES, 564, 0) ||
+        !ask_log(h, a, "log-06h", !a->told, SATED_NVME_LID_SELF_TEST, SATED_NVME_ALL_NAMESPACES, 564, 0) ||
         sated_nvme_decode_self_test_log(h->page, h->n, &s))
         return;
     if (IS_KNOWN(nvme_self_test_log, &s, operation)) {
@@ -215,16 +228,16 @@ static void take_self_tests(struct health *h, const struct abilities *a)
 static void take_errors(struct health *h, const struct abilities *a)
 {
     uint32_t few = a->errors && a->errors < 16 ? a->errors : 16;
-    if (!ask_log(h, "log-01h", true, SATED_NVME_LID_ERROR, SATED_NVME_ALL_NAMESPACES, few * 64, 0))
-        ask_log(h, "log-01h", false, SATED_NVME_LID_ERROR, SATED_NVME_ALL_NAMESPACES, 64 * 64, 0);
+    if (!ask_log(h, a, "log-01h", true, SATED_NVME_LID_ERROR, SATED_NVME_ALL_NAMESPACES, few * 64, 0))
+        ask_log(h, a, "log-01h", false, SATED_NVME_LID_ERROR, SATED_NVME_ALL_NAMESPACES, 64 * 64, 0);
 }
 
 void health_nvme(struct health *h)
 {
     struct abilities a = {0};
     take_controller(h, &a);
-    take_smart(h);
-    take_ocp(h);
+    take_smart(h, &a);
+    take_ocp(h, &a);
     if (a.groups)
         take_group(h, &a);
     take_self_tests(h, &a);

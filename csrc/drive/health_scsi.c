@@ -46,19 +46,22 @@ static void take_errors(struct health *h, const struct supported *s)
         if (!ask_log(h, s, pages[i]) || sated_scsi_decode_log_errors(h->page, h->n, &e))
             continue;
         if (IS_KNOWN(scsi_log_errors, &e, total_uncorrected_errors)) {
-            uncorrected += e.total_uncorrected_errors;
+            if (__builtin_add_overflow(uncorrected, e.total_uncorrected_errors, &uncorrected))
+                uncorrected = UINT64_MAX;
             counted = true;
         }
         if (pages[i] == 0x05 || !IS_KNOWN(scsi_log_errors, &e, total_bytes_processed))
             continue;
         if (!e.total_bytes_processed)
             health_doubt(h, "log-%02Xh: total bytes processed is 0, which stands for none or not counted", pages[i]);
+        else if (!health_count(h, pages[i] == 0x02 ? "bytes written" : "bytes read", e.total_bytes_processed, 64))
+            continue;
         else if (pages[i] == 0x02)
             TELL(h, host_bytes_written, e.total_bytes_processed);
         else
             TELL(h, host_bytes_read, e.total_bytes_processed);
     }
-    if (counted)
+    if (counted && health_count(h, "uncorrected errors", uncorrected, 64))
         TELL(h, media_errors, uncorrected);
 }
 
@@ -68,12 +71,12 @@ static void take_temperature(struct health *h, const struct supported *s)
     if (!ask_log(h, s, 0x0d) || sated_scsi_decode_log_temperature(h->page, h->n, &t))
         return;
     if (IS_KNOWN(scsi_log_temperature, &t, temperature_c)) {
-        TELL(h, temperature_c, t.temperature_c);
+        TELL_CELSIUS(h, temperature_c, "temperature", t.temperature_c);
         if (!t.temperature_c)
             health_doubt(h, "temperature: 0 is told, which stands for that or below");
     }
     if (IS_KNOWN(scsi_log_temperature, &t, reference_temperature_c) && t.reference_temperature_c)
-        TELL(h, temperature_warning_c, t.reference_temperature_c);
+        TELL_CELSIUS(h, temperature_warning_c, "reference temperature", t.reference_temperature_c);
 }
 
 static void take_endurance(struct health *h, const struct supported *s)
@@ -91,7 +94,8 @@ static void take_scan(struct health *h, const struct supported *s)
 {
     struct sated_scsi_log_background_scan *b = malloc(sizeof *b);
     if (b && ask_log(h, s, 0x15) && sated_scsi_decode_log_background_scan(h->page, h->n, b) == 0 &&
-        IS_KNOWN(scsi_log_background_scan, b, power_on_minutes))
+        IS_KNOWN(scsi_log_background_scan, b, power_on_minutes) &&
+        health_count(h, "minutes of power", b->power_on_minutes, 32))
         TELL(h, power_on_hours, b->power_on_minutes / 60);
     free(b);
 }
@@ -110,7 +114,7 @@ static void take_exceptions(struct health *h, const struct supported *s)
     }
     if (!TOLD(h, temperature_c) && IS_KNOWN(scsi_log_exceptions, &e, temperature_c) && e.temperature_c &&
         e.temperature_c != 0xff)
-        TELL(h, temperature_c, e.temperature_c);
+        TELL_CELSIUS(h, temperature_c, "temperature", e.temperature_c);
 }
 
 /* Sense data may tell of a format or a sanitize as well: 04h/09h is a self-test (SPC-6, SELF-TEST IN PROGRESS). */

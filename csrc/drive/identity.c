@@ -6,6 +6,7 @@
 
 #include "transport/block.h"
 #include "transport/handle.h"
+#include "transport/learn.h"
 #include "transport/node.h"
 #include "transport/use.h"
 
@@ -57,7 +58,10 @@ int sated_drive_get_identity(struct sated_drive *d, struct sated_identity *out)
 {
     if (d->kind == HANDLE_FILE) {
         snprintf(d->identity.token, sizeof d->identity.token, "%s", d->path);
-    } else if (d->kind == HANDLE_BLOCK || (d->kind == HANDLE_COMMANDS && d->node[0])) {
+    } else if (d->kind == HANDLE_COMMANDS && !d->node[0]) {
+        learn_beyond_sysfs(d);
+    } else if (d->kind == HANDLE_BLOCK || d->kind == HANDLE_COMMANDS) {
+        learn_beyond_sysfs(d);
         struct same same = {.serial = d->identity.serial};
         node_each_disk(visit_same, &same);
         identity_token(&d->identity, d->node, same.n <= 1);

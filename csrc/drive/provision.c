@@ -34,7 +34,7 @@ int sated_provision_get(struct sated_drive *d, struct sated_provision *out)
     out->native_bytes = id->native_capacity_bytes;
     out->method = SATED_PROVISION_LBA;
     out->purged_beyond = empty_beyond(d);
-    out->lba_removed = 1 - (double)out->accessible_bytes / (double)out->native_bytes;
+    out->lba_removed = out->native_bytes ? 1 - (double)out->accessible_bytes / (double)out->native_bytes : NAN;
     out->op_of_user = out->op_of_raw = NAN;
     if (id->flags & SATED_IDENTITY_RAW_KNOWN) {
         out->raw_bytes = id->raw_bytes;

@@ -203,7 +203,12 @@ int sated_ata_build_security_data(void *buf, size_t cap, const struct sated_ata_
     REQUIRE("Security data", "the buffer's length", cap, SECTOR, SIZE_MAX);
     REQUIRE("Security data", "the password's length", in->n_password, 0, sizeof in->password);
     REQUIRE("Security data", "IDENTIFIER", in->master, 0, 1);
-    REQUIRE("Security data", "the level of this command and password", in->maximum, 0, set && !in->master);
+    if (in->maximum && (in->master || !set))
+        return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
+                         "Security data: a level belongs to the user password and SECURITY SET PASSWORD (F1h); leave "
+                         "maximum out for %s",
+                         set ? "the master password" : "this command");
+    REQUIRE("Security data", "the level", in->maximum, 0, 1);
     REQUIRE("Security data", "ERASE MODE of this command", in->enhanced, 0, erase);
     REQUIRE("Security data", "the revision of this command and password", in->revision, 0,
             set && in->master ? 0xfffe : 0);
@@ -219,11 +224,13 @@ int64_t sated_ata_erase_timeout_ms(uint32_t word)
 {
     bool extended = word >> 15 & 1;
     int64_t units = word & (extended ? 0x7fff : 0xff), minutes = 2 * units;
-    if (!units || units == (extended ? 0x7fff : 0xff))
+    bool open = units == (extended ? 0x7fff : 0xff); /* more than what one unit less would be */
+    if (open)
+        minutes -= 2;
+    minutes = minutes > 10 ? 2 * minutes : minutes + 10;
+    if ((!units || open) && minutes < 12 * 60)
         minutes = 12 * 60;
-    else
-        minutes = minutes > 10 ? 2 * minutes : minutes + 10;
-    return minutes * 60000;
+    return minutes * 60000 < UINT32_MAX ? minutes * 60000 : UINT32_MAX;
 }
 
 static int sanitize(struct sated_ata_command *c, uint32_t features, uint64_t lba, uint32_t count)

@@ -9,6 +9,7 @@
 enum {
     STATUS_ERR = 0x01,
     STATUS_DF = 0x20,
+    STATUS_DRDY = 0x40,
     STATUS_BSY = 0x80,
 };
 
@@ -16,12 +17,15 @@ enum {
 #define SMART_GOOD UINT64_C(0xc24f00)
 #define SMART_EXCEEDED UINT64_C(0x2cf400)
 
-/* Whether the command failed: 1 or 0, -1 where the registers do not say. While BSY is set no other register holds. */
+/* Whether the command failed: 1 or 0, -1 where the registers do not say. While BSY is set no other register holds, and
+ * without DRDY the drive has not ended well (ACS-5, "STATUS field"): bridges return zeros for registers they never had. */
 static int failed(const struct sated_ata_registers *r)
 {
     if (!IS_KNOWN(ata_registers, r, status) || r->status & STATUS_BSY)
         return -1;
-    return (r->status & (STATUS_ERR | STATUS_DF)) != 0;
+    if (r->status & (STATUS_ERR | STATUS_DF))
+        return 1;
+    return r->status & STATUS_DRDY ? 0 : -1;
 }
 
 int sated_ata_decode_power_mode(const struct sated_ata_registers *r, struct sated_ata_power_mode *out)

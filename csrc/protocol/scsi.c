@@ -165,7 +165,7 @@ int sated_scsi_build_sanitize(struct sated_scsi_command *c, uint32_t action, boo
                    "(SBC-4 5.30.2.1)",
                    action, list_len);
         break;
-    default: REFUSE("SANITIZE: service action %u, where 1, 2, 3 or 31 was expected", action);
+    default: REFUSE("SANITIZE: service action %u, where 1, 2, 3 or 31 was expected; ask for all of it", action);
     }
     FITS("SANITIZE", "the parameter list length", list_len, 0xffff);
     b[1] = (uint8_t)(bit(immed, 7) | bit(znr, 6) | bit(ause, 5) | action);

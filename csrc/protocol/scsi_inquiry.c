@@ -60,7 +60,7 @@ int sated_scsi_decode_inquiry(const void *data, size_t n, struct sated_scsi_inqu
     const uint8_t *b = data;
     memset(out, 0, sizeof *out);
     if (n < 5)
-        REFUSE("INQUIRY data: %zu bytes, where at least 5 were expected", n);
+        REFUSE("INQUIRY data: %zu bytes, where at least 5 were expected; ask for all of it", n);
     KNOW(scsi_inquiry, out, length, 5u + b[4]);
     KNOW(scsi_inquiry, out, truncated, out->length > n);
     if (n > out->length)
@@ -80,13 +80,13 @@ static int page_begin(const uint8_t *b, size_t n, uint8_t page, size_t least, bo
 {
     size_t whole;
     if (n < 4)
-        REFUSE("VPD page %02Xh: %zu bytes, where at least 4 were expected", page, n);
+        REFUSE("VPD page %02Xh: %zu bytes, where at least 4 were expected; ask for all of it", page, n);
     if (b[1] != page)
         REFUSE("VPD page %02Xh: byte 1 says that this is page %02Xh", page, b[1]);
     whole = 4u + bytes_be16(b + 2);
     if (whole < least)
-        REFUSE("VPD page %02Xh: its length in bytes 2 and 3 is %zu, where at least %zu was expected", page, whole - 4,
-               least - 4);
+        REFUSE("VPD page %02Xh: its length in bytes 2 and 3 is %zu, where at least %zu was expected; ask for all of it",
+               page, whole - 4, least - 4);
     *truncated = whole > n;
     return (int)(whole < n ? whole : n);
 }

@@ -135,7 +135,7 @@ int sated_scsi_build_unmap_list(void *buf, size_t cap, const struct sated_scsi_r
     size_t length = 8 + 16 * n;
     int rc;
     if (!n || n > 4095)
-        REFUSE("UNMAP: %zu ranges, where 1 to 4095 was expected", n);
+        REFUSE("UNMAP: %zu ranges, where 1 to 4095 was expected; ask for all of it", n);
     for (size_t i = 0; i < n; i++)
         if (ranges[i].blocks && ranges[i].lba > UINT64_MAX - (ranges[i].blocks - 1))
             REFUSE("UNMAP: range %zu of %u blocks from LBA %llu on goes beyond the last LBA there can be", i,

@@ -27,7 +27,7 @@ static int64_t page_begin(const uint8_t *b, size_t n, bool *truncated)
 {
     size_t whole;
     if (n < 4)
-        REFUSE("log page: %zu bytes, where at least 4 were expected", n);
+        REFUSE("log page: %zu bytes, where at least 4 were expected; ask for all of it", n);
     whole = 4u + bytes_be16(b + 2);
     *truncated = whole > n;
     return (int64_t)(whole < n ? whole : n);
@@ -157,7 +157,8 @@ int sated_scsi_decode_log_errors(const void *data, size_t n, struct sated_scsi_l
     size_t at = 4;
     if (page != 0x02 && page != 0x03 && page != 0x05) {
         memset(out, 0, sizeof *out);
-        REFUSE("log page: byte 0 says that this is page %02Xh, where 02h, 03h or 05h was expected", page);
+        REFUSE("log page: byte 0 says that this is page %02Xh, where 02h, 03h or 05h was expected; ask for all of it",
+               page);
     }
     PAGE(scsi_log_errors, page);
     KNOW(scsi_log_errors, out, page, page);

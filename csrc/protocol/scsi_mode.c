@@ -73,11 +73,13 @@ int sated_scsi_decode_mode(const void *data, size_t n, bool ten, struct sated_sc
     size_t header = ten ? 8 : 4, end, descriptors;
     memset(out, 0, sizeof *out);
     if (n < header)
-        REFUSE("MODE SENSE(%d) data: %zu bytes, where at least %zu were expected", ten ? 10 : 6, n, header);
+        REFUSE("MODE SENSE(%d) data: %zu bytes, where at least %zu were expected; ask for all of it", ten ? 10 : 6, n,
+               header);
     end = ten ? 2u + bytes_be16(b) : 1u + b[0];
     if (end < header)
-        REFUSE("MODE SENSE(%d) data: %zu bytes by its own length in byte 0, where at least %zu were expected",
-               ten ? 10 : 6, end, header);
+        REFUSE(
+            "MODE SENSE(%d) data: %zu bytes by its own length in byte 0, where at least %zu were expected; ask for all of it",
+            ten ? 10 : 6, end, header);
     KNOW(scsi_mode, out, mode_data_length, (uint32_t)end - (ten ? 2 : 1));
     KNOW(scsi_mode, out, medium_type, b[ten ? 2 : 1]);
     KNOW(scsi_mode, out, wp, (b[ten ? 3 : 2] & 0x80) != 0);
@@ -108,7 +110,7 @@ static int page_begin(const uint8_t *b, size_t n, uint8_t page, bool *truncated)
 {
     size_t whole;
     if (n < 2)
-        REFUSE("mode page %02Xh: %zu bytes, where at least 2 were expected", page, n);
+        REFUSE("mode page %02Xh: %zu bytes, where at least 2 were expected; ask for all of it", page, n);
     if ((b[0] & 0x7f) != page)
         REFUSE("mode page %02Xh: byte 0 says that this is %s %02Xh", page, b[0] & 0x40 ? "a subpage of page" : "page",
                b[0] & 0x3f);

@@ -32,7 +32,7 @@ int sated_scsi_decode_capacity_10(const void *data, size_t n, struct sated_scsi_
     const uint8_t *b = data;
     memset(out, 0, sizeof *out);
     if (n < 8)
-        REFUSE("READ CAPACITY(10) data: %zu bytes, where 8 were expected", n);
+        REFUSE("READ CAPACITY(10) data: %zu bytes, where 8 were expected; ask for all of it", n);
     /* All ones: more blocks than 32 bits tell; READ CAPACITY(16) does. */
     if (bytes_be32(b) != 0xffffffff)
         KNOW(scsi_capacity, out, last_lba, bytes_be32(b));
@@ -55,7 +55,7 @@ int sated_scsi_decode_capacity_16(const void *data, size_t n, struct sated_scsi_
 #undef F
     memset(out, 0, sizeof *out);
     if (n < 12)
-        REFUSE("READ CAPACITY(16) data: %zu bytes, where at least 12 were expected", n);
+        REFUSE("READ CAPACITY(16) data: %zu bytes, where at least 12 were expected; ask for all of it", n);
     fields_decode_be(fields, COUNT(fields), data, n < 32 ? n : 32, out);
     /* The type of protection means something only where protection is on. */
     if (!IS_KNOWN(scsi_capacity, out, prot_en) || !out->prot_en)
@@ -82,7 +82,8 @@ int sated_scsi_decode_opcodes(const void *data, size_t n, struct sated_scsi_opco
     size_t at = 4, end;
     memset(out, 0, sizeof *out);
     if (n < 4)
-        REFUSE("REPORT SUPPORTED OPERATION CODES data: %zu bytes, where at least 4 were expected", n);
+        REFUSE("REPORT SUPPORTED OPERATION CODES data: %zu bytes, where at least 4 were expected; ask for all of it",
+               n);
     end = bytes_be32(b);
     KNOW(scsi_opcodes, out, truncated, end > n - 4);
     end = end > n - 4 ? n : end + 4;
@@ -131,7 +132,9 @@ int sated_scsi_decode_one_opcode(const void *data, size_t n, struct sated_scsi_o
     size_t size;
     memset(out, 0, sizeof *out);
     if (n < 4)
-        REFUSE("REPORT SUPPORTED OPERATION CODES data, one command: %zu bytes, where at least 4 were expected", n);
+        REFUSE(
+            "REPORT SUPPORTED OPERATION CODES data, one command: %zu bytes, where at least 4 were expected; ask for all of it",
+            n);
     KNOW(scsi_one_opcode, out, support, b[1] & 7);
     KNOW(scsi_one_opcode, out, cdlp, b[1] >> 3 & 3);
     out->known |= KNOWN_BIT(scsi_one_opcode, truncated);
@@ -166,7 +169,7 @@ int sated_scsi_decode_luns(const void *data, size_t n, struct sated_scsi_luns *o
     size_t end;
     memset(out, 0, sizeof *out);
     if (n < 8)
-        REFUSE("REPORT LUNS data: %zu bytes, where at least 8 were expected", n);
+        REFUSE("REPORT LUNS data: %zu bytes, where at least 8 were expected; ask for all of it", n);
     end = bytes_be32(b);
     KNOW(scsi_luns, out, truncated, end > n - 8 || end % 8 != 0);
     end = end > n - 8 ? n : end + 8;

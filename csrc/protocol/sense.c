@@ -234,10 +234,12 @@ static void fixed_format(const uint8_t *b, size_t n, struct sated_scsi_sense *ou
 int sense_check(const uint8_t *sense, size_t n)
 {
     if (!n)
-        return error_set(SATED_PARSE, SATED_LAYER_DRIVE, "sense data: 0 bytes, where at least 1 was expected");
+        return error_set(SATED_PARSE, SATED_LAYER_DRIVE,
+                         "sense data: 0 bytes, where at least 1 was expected; ask for all of it");
     if ((sense[0] & 0x7f) < 0x70 || (sense[0] & 0x7f) > 0x73)
         return error_set(SATED_PARSE, SATED_LAYER_DRIVE,
-                         "sense data: response code %02Xh in byte 0, where 70h to 73h was expected", sense[0] & 0x7f);
+                         "sense data: response code %02Xh in byte 0, where 70h to 73h was expected; ask for all of it",
+                         sense[0] & 0x7f);
     return 0;
 }
 

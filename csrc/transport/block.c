@@ -17,6 +17,8 @@
 #include "transport/topology.h"
 #include "transport/use.h"
 
+#define MOST_BLOCK 4096 /* where sysfs does not tell: no smaller one is an obstacle to it */
+
 /* The unit serial number page: length in bytes 2 and 3, then ASCII (SPC-6, 7.7.20). */
 static bool page_80(char *out, size_t n, const char *name)
 {
@@ -107,11 +109,10 @@ void block_identify(const char *name, struct sated_identity *out)
     memset(out, 0, sizeof *out);
     out->flags = SATED_IDENTITY_BLOCK;
     out->scale = 1;
-    out->logical_block_bytes = out->physical_block_bytes = 512;
     if (node_whole(whole, name))
         snprintf(whole, sizeof whole, "%s", name);
     if (node_number(&number, "/sys/class/block/%s/size", name) && number <= UINT64_MAX / 512)
-        out->capacity_bytes = out->native_capacity_bytes = number * 512; /* whatever the block is */
+        out->capacity_bytes = number * 512; /* whatever the block is */
     if (block_size(&number, whole, "logical"))
         out->logical_block_bytes = out->physical_block_bytes = (uint32_t)number;
     if (block_size(&number, whole, "physical"))
@@ -163,7 +164,7 @@ int block_open(struct sated_drive *d)
         return rc;
     block_identify(d->node, &d->identity);
     d->direct = true;
-    d->alignment = d->identity.logical_block_bytes;
+    d->alignment = d->identity.logical_block_bytes ? d->identity.logical_block_bytes : MOST_BLOCK;
     if (d->identity.capacity_bytes == 0)
         return error_set(-ENOMEDIUM, SATED_LAYER_DRIVE, "%s: has no capacity; put a medium in, or attach it", d->path);
     return 0;

@@ -10,12 +10,15 @@
 #include "core/error.h"
 #include "protocol/known_ata.h"
 #include "transport/learn.h"
+#include "transport/lengths.h"
 #include "transport/node.h"
 #include "transport/nvme_tree.h"
 #include "transport/record.h"
+#include "transport/timeout.h"
 
 #define LARGEST ((uint32_t)64 << 20) /* of one command; the kernel allows less */
 #define ATA_BUSY 0x80                /* STATUS: BSY */
+#define ATA_ENDED 0x61               /* STATUS: DRDY of a drive that is done, ERR and DF of one that failed */
 
 static int no_face(const struct sated_drive *d, const char *why)
 {
@@ -133,8 +136,6 @@ static int check_consent(const struct sated_drive *d, const struct command *c)
 /* Keeps what was told within what was asked for: bridges tell residuals that are negative or larger than all of it. */
 static void check_residual(const struct command *c, struct sated_reply *r)
 {
-    if (c->nvme)
-        r->residual = 0;
     if (r->residual < 0 || (uint32_t)r->residual > c->data_len) {
         r->flags |= SATED_REPLY_RESIDUAL_WRONG;
         r->data_len = c->data_len;
@@ -187,21 +188,23 @@ static int dispatch(struct sated_drive *d, struct command *c, void *data, struct
         rc = command_face_find(d);
     if (!rc)
         rc = protocol_of(d, c);
+    if (!rc && c->nvme)
+        rc = lengths_check(c, d->path, d->identity.logical_block_bytes);
     if (!rc)
         rc = check_consent(d, c);
     if (rc)
         return rc;
     if (!c->timeout_ms)
-        c->timeout_ms = command_timeout_ms(c);
+        c->timeout_ms = timeout_choose(d, c, data);
     rc = send(d, c, data, reply);
     if (rc)
         return rc;
     if (!registers)
         return command_status(d, c, reply, NULL);
-    /* Bridges make registers up as well: while BSY is set the others mean nothing (ACS-5 6.3), and no drive that is
-     * done with a command has a STATUS of 0. */
+    /* Bridges make registers up as well: while BSY is set the others mean nothing (ACS-5 6.3), and a drive that is done
+     * with a command has DRDY set, or says that it failed. */
     if (reply->sense_len && (sated_ata_decode_registers(reply->sense, reply->sense_len, registers) ||
-                             registers->status & ATA_BUSY || registers->status == 0))
+                             registers->status & ATA_BUSY || !(registers->status & ATA_ENDED)))
         forget(registers);
     rc = command_status(d, c, reply, registers);
     learn_way(d, c, rc, registers);
@@ -336,6 +339,10 @@ int sated_ata_check_read_only(const struct sated_ata_command *c)
 
 int sated_nvme_check_read_only(const struct sated_nvme_command *c)
 {
-    enum sated_command_set set = c->admin ? SATED_COMMANDS_NVME_ADMIN : SATED_COMMANDS_NVME_IO;
-    return check_read_only(&(struct command){.set = set, .nvme = c, .direction = c->direction});
+    const struct command of = {.set = c->admin ? SATED_COMMANDS_NVME_ADMIN : SATED_COMMANDS_NVME_IO,
+                               .nvme = c,
+                               .direction = c->direction,
+                               .data_len = c->data_len};
+    int rc = check_read_only(&of);
+    return rc ? rc : lengths_check(&of, NULL, 0);
 }

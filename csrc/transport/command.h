@@ -50,9 +50,6 @@ bool command_reads_only(const struct command *c);
 /* An ATA PASS-THROUGH CDB of any length as the ATA command that it carries. Return: whether it is one. */
 bool command_unwrap_ata(const struct sated_scsi_command *c, struct sated_ata_command *out);
 
-/* How long to wait for what has no time of its own. */
-uint32_t command_timeout_ms(const struct command *c);
-
 /* The ways. */
 extern const struct command_face sg_face, bsg_face, nvme_face, replay_face, callback_face;
 

@@ -149,11 +149,11 @@ int device_open(struct sated_drive *d, uint64_t rdev)
         rc = disk_of(disk, d, &f);
     if (!rc)
         rc = open_node(d, d->path, rdev, &fd);
-    bool generic = !strcmp(f.class, "nvme-generic");
     if (rc) {
         calls.close(fd);
         return rc;
     }
+    bool generic = !strcmp(f.class, "nvme-generic");
     snprintf(d->command_node, sizeof d->command_node, "%s", f.name);
     d->face = !strcmp(f.class, "scsi_generic") ? &sg_face : !strcmp(f.class, "bsg") ? &bsg_face : &nvme_face;
     if (disk[0]) {

@@ -14,6 +14,8 @@
 #include "transport/learn.h"
 
 #define LARGEST ((size_t)64 << 20) /* of one answer */
+#define GET_LOG_RAE 0x8000         /* Retain Asynchronous Event, of CDW10 */
+#define EXCHANGE_CDW10 3           /* its place among the dwords */
 
 const char *const exchange_dword_names[EXCHANGE_DWORDS] = {"nsid",  "cdw2",  "cdw3",  "cdw10", "cdw11",
                                                            "cdw12", "cdw13", "cdw14", "cdw15"};
@@ -56,7 +58,8 @@ static int nibble(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* A whole number, in decimal or as "0x..."; `any`, where given, receives whether the text was "any". */
+/* A whole number, in decimal or as "0x..."; `any`, where given, receives whether the text was "any". One above INT64_MAX
+ * arrives as the bits that it has. */
 static int read_number(const char *path, const struct json *at, int64_t low, uint64_t high, int64_t *out, bool *any)
 {
     uint64_t value = 0;
@@ -174,7 +177,24 @@ static int read_command(const char *path, const struct json *object, struct exch
         e->dwords[i] = (uint32_t)value;
         e->dword_masks[i] = any ? 0 : UINT32_MAX;
     }
+    /* Whether the event of a log stays is no part of what the log says. */
+    if (e->set == SATED_COMMANDS_NVME_ADMIN && e->opcode == SATED_NVME_ADMIN_GET_LOG_PAGE)
+        e->dword_masks[EXCHANGE_CDW10] &= ~(uint32_t)GET_LOG_RAE;
     return rc;
+}
+
+/* What failed without an errno, by its name. */
+static int take_failure(const char *path, const struct json *object, int *out)
+{
+    const struct json *at = json_get(object, "failure");
+    if (!at)
+        return 0;
+    for (int code = SATED_PARSE; at->kind == JSON_TEXT && code >= SATED_STATE; code--)
+        if (!strcmp(sated_error_name(code), at->text)) {
+            *out = code;
+            return 0;
+        }
+    return refuse(path, at, "give the name of an error, such as \"STALLED\"");
 }
 
 static int read_answer(const char *path, const struct json *object, struct exchange *e)
@@ -199,6 +219,8 @@ static int read_answer(const char *path, const struct json *object, struct excha
     if (!rc)
         rc = take_number(path, object, "errno", 1, 4095, &error);
     if (!rc)
+        rc = take_failure(path, object, &e->failure);
+    if (!rc)
         rc = take_number(path, object, "data_len", 0, LARGEST, &length);
     if (!rc && sense)
         rc = read_bytes(path, sense, r->sense, NULL, sizeof r->sense, &n);
@@ -222,12 +244,13 @@ static int read_answer(const char *path, const struct json *object, struct excha
 
 static int read_exchange(const char *path, const struct json *object, struct exchange *e)
 {
-    static const char *const scsi[] = {"command", "cdb",         "data_out",     "data",  "data_len",
-                                       "status",  "sense",       "residual",     "errno", "duration_ns",
-                                       "note",    "host_status", "driver_status"};
-    static const char *const nvme[] = {"command", "opcode", "flags",    "nsid",   "cdw2",        "cdw3",       "cdw10",
-                                       "cdw11",   "cdw12",  "cdw13",    "cdw14",  "cdw15",       "data_out",   "data",
-                                       "errno",   "note",   "data_len", "result", "duration_ns", "nvme_status"};
+    static const char *const scsi[] = {"command", "cdb",         "data_out",      "data",   "data_len",
+                                       "status",  "sense",       "residual",      "errno",  "duration_ns",
+                                       "note",    "host_status", "driver_status", "failure"};
+    static const char *const nvme[] = {"command",     "opcode",      "flags",  "nsid",  "cdw2",     "cdw3",
+                                       "cdw10",       "cdw11",       "cdw12",  "cdw13", "cdw14",    "cdw15",
+                                       "data_out",    "data",        "errno",  "note",  "data_len", "result",
+                                       "duration_ns", "nvme_status", "failure"};
     if (object->kind != JSON_OBJECT)
         return refuse(path, object, "give an object for each exchange");
     const struct json *command = json_get(object, "command");
@@ -259,8 +282,10 @@ static void learn_all(struct exchanges *x)
         struct sated_scsi_command scsi = {.cdb_len = e->cdb_len};
         struct sated_nvme_command nvme = {.opcode = e->opcode, .nsid = e->dwords[0], .cdw10 = e->dwords[3]};
         memcpy(scsi.cdb, e->cdb, sizeof scsi.cdb);
-        bool good = !e->error && !e->reply.host_status && !e->reply.nvme_status && e->data_len &&
+        bool good = !e->error && !e->failure && !e->reply.host_status && !e->reply.nvme_status && e->data_len &&
                     (e->reply.scsi_status == 0 || e->reply.scsi_status == 2);
+        if (good && !x->nsid)
+            x->nsid = learn_nsid(&nvme, e->set);
         if (good)
             learn(&x->identity,
                   &(struct command){.set = e->set,
@@ -279,6 +304,9 @@ static int take_text(const char *path, const struct json *object, const char *na
         return error_set(SATED_PARSE, SATED_LAYER_FILE, "%s:%u: \"%s\": give a text of less than %zu bytes", path,
                          at->line, name, n);
     snprintf(out, n, "%s", at->text);
+    for (char *p = out; *p; p++) /* it goes to terminals: as what decoders make of a drive's bytes */
+        if ((unsigned char)*p < ' ' || (unsigned char)*p >= 0x7f)
+            *p = '?';
     return 0;
 }
 
@@ -310,9 +338,9 @@ static int read_identity(const char *path, const struct json *object, struct sat
     if (!rc)
         rc = take_text(path, object, "note", id->note, sizeof id->note);
     if (!rc)
-        rc = take_number(path, object, "capacity_bytes", 0, INT64_MAX, &capacity);
+        rc = take_number(path, object, "capacity_bytes", 0, UINT64_MAX, &capacity);
     if (!rc)
-        rc = take_number(path, object, "native_capacity_bytes", 0, INT64_MAX, &native);
+        rc = take_number(path, object, "native_capacity_bytes", 0, UINT64_MAX, &native);
     if (!rc)
         rc = take_number(path, object, "rotation_rpm", 0, 100000, &rotation);
     if (!rc)
@@ -320,7 +348,7 @@ static int read_identity(const char *path, const struct json *object, struct sat
     if (!rc)
         rc = take_number(path, object, "physical_block_bytes", 0, UINT32_MAX, &physical);
     if (capacity)
-        id->capacity_bytes = id->native_capacity_bytes = (uint64_t)capacity;
+        id->capacity_bytes = (uint64_t)capacity;
     if (native)
         id->native_capacity_bytes = (uint64_t)native;
     if (logical)

@@ -20,7 +20,8 @@ struct exchange {
     uint8_t *out;
     size_t out_len;
     /* The answer. */
-    int error; /* an errno that the kernel gave, else 0 */
+    int error;   /* an errno that the kernel gave, else 0 */
+    int failure; /* what the command failed with where that has no errno, such as SATED_STALLED; else 0 */
     struct sated_reply reply;
     bool has_residual;
     uint8_t *data;
@@ -30,6 +31,7 @@ struct exchange {
 struct exchanges {
     struct sated_identity identity; /* what the file says, and what its answers say */
     bool strict;                    /* they come in this order and no other */
+    uint32_t nsid;                  /* the namespace that was asked about; 0 unknown */
     size_t n;
     struct exchange *list;
 };

@@ -163,6 +163,14 @@ void handle_return(int fd)
         close(fd);
 }
 
+uint32_t handle_namespace(const struct sated_drive *d)
+{
+    uint64_t nsid;
+    if (d->node[0] && node_number(&nsid, "/sys/class/block/%s/nsid", d->node) && nsid && nsid < UINT32_MAX)
+        return (uint32_t)nsid;
+    return d->nsid ? d->nsid : 1;
+}
+
 int64_t handle_now_ns(struct sated_drive *d)
 {
     if (d->kind == HANDLE_REPLAY)

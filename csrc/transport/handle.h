@@ -19,6 +19,17 @@ enum handle_kind {
     HANDLE_CALLBACK,
 };
 
+/* How long the drive's own commands take, as far as it was asked. */
+struct estimates {
+    struct {
+        uint8_t opcode;
+        uint16_t action;
+        uint32_t ms; /* 0: it does not say */
+    } scsi[16];
+    uint32_t n;
+    uint32_t erase_ms[2]; /* ATA SECURITY ERASE UNIT: normal, enhanced; 0: not asked yet */
+};
+
 struct sated_drive {
     enum handle_kind kind;
     struct sated_identity identity; /* capacity_bytes is what is accessible now; the token is drive/identity's */
@@ -35,12 +46,15 @@ struct sated_drive {
     const struct command_face *face; /* the way of commands, found when the first one asks for it */
     void *way;                       /* what that way keeps */
     struct record *record;           /* of the commands, while they are recorded */
-    uint8_t ata_way;                 /* LEARNT_*: how ATA commands get through, as far as answers told */
-    int64_t replay_ns;               /* the clock of a replayed drive */
-    char node[64];                   /* a block device's name in sysfs, such as sda; "" if there is none */
-    char command_node[64];           /* the name of the node that takes commands, where one was opened by itself */
-    int command_fd;                  /* that node, or an NVMe controller; else -1 */
-    char path[512];                  /* the real path of what was opened; a simulated or replayed drive's URI */
+    struct estimates estimates;
+    bool asked;            /* what it is, beyond what sysfs tells */
+    uint8_t ata_way;       /* LEARNT_*: how ATA commands get through, as far as answers told */
+    int64_t replay_ns;     /* the clock of a replayed drive */
+    uint32_t nsid;         /* NVMe: the namespace it stands for; 0 unknown, or a controller of several */
+    char node[64];         /* a block device's name in sysfs, such as sda; "" if there is none */
+    char command_node[64]; /* the name of the node that takes commands, where one was opened by itself */
+    int command_fd;        /* that node, or an NVMe controller; else -1 */
+    char path[512];        /* the real path of what was opened; a simulated or replayed drive's URI */
 };
 
 /* The descriptor for a load's I/O, opened by transport, owned by the caller, closed by handle_return.
@@ -48,6 +62,9 @@ struct sated_drive {
  * @param alignment receives what offsets, sizes and memory must be a multiple of. */
 int handle_lend(struct sated_drive *d, bool writing, bool *direct, uint32_t *alignment, int *fd);
 void handle_return(int fd);
+
+/* NVMe: the namespace that the handle stands for; of a controller of several, or where nobody told, the first. */
+uint32_t handle_namespace(const struct sated_drive *d);
 
 /* Reported nanoseconds of the handle's clock; a replayed drive's goes on by what was recorded. */
 int64_t handle_now_ns(struct sated_drive *d);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/buffer.h"
+#include "core/bytes.h"
 #include "core/error.h"
 #include "protocol/known_ata.h"
 #include "protocol/known_nvme.h"
@@ -33,11 +34,6 @@ static void take_first(char *to, size_t n, const char *from)
         take(to, n, from);
 }
 
-static void set_capacity(struct sated_identity *id, uint64_t bytes)
-{
-    id->capacity_bytes = id->native_capacity_bytes = bytes;
-}
-
 static void learn_ata(struct sated_identity *id, const uint8_t *data, size_t n)
 {
     struct sated_ata_identify a;
@@ -56,7 +52,7 @@ static void learn_ata(struct sated_identity *id, const uint8_t *data, size_t n)
         id->flags |= SATED_IDENTITY_ROTATION_KNOWN;
     }
     if (IS_KNOWN(ata_capacity, &a.capacity, bytes))
-        set_capacity(id, a.capacity.bytes);
+        id->capacity_bytes = a.capacity.bytes;
     if (IS_KNOWN(ata_capacity, &a.capacity, logical_block_bytes))
         id->logical_block_bytes = (uint32_t)a.capacity.logical_block_bytes;
     if (IS_KNOWN(ata_capacity, &a.capacity, physical_block_bytes))
@@ -112,7 +108,7 @@ static void learn_capacity(struct sated_identity *id, const uint8_t *data, size_
     if (sixteen ? sated_scsi_decode_capacity_16(data, n, &c) : sated_scsi_decode_capacity_10(data, n, &c))
         return;
     if (IS_KNOWN(scsi_capacity, &c, bytes) && !id->capacity_bytes)
-        set_capacity(id, c.bytes);
+        id->capacity_bytes = c.bytes;
     if (IS_KNOWN(scsi_capacity, &c, block_bytes) && !id->logical_block_bytes)
         id->logical_block_bytes = id->physical_block_bytes = c.block_bytes;
     if (IS_KNOWN(scsi_capacity, &c, physical_block_bytes))
@@ -149,12 +145,19 @@ static void learn_nvme(struct sated_identity *id, const struct sated_nvme_comman
         struct sated_nvme_id_ns *ns = malloc(sizeof *ns);
         if (ns && !sated_nvme_decode_id_ns(data, n, ns)) {
             if (IS_KNOWN(nvme_id_ns, ns, capacity_bytes))
-                set_capacity(id, ns->capacity_bytes);
+                id->capacity_bytes = ns->capacity_bytes;
             if (IS_KNOWN(nvme_id_ns, ns, block_bytes))
                 id->logical_block_bytes = id->physical_block_bytes = ns->block_bytes;
         }
         free(ns);
     }
+}
+
+uint32_t learn_nsid(const struct sated_nvme_command *c, enum sated_command_set set)
+{
+    bool asks = set == SATED_COMMANDS_NVME_ADMIN && c->opcode == SATED_NVME_ADMIN_IDENTIFY &&
+                (c->cdw10 & 0xff) == SATED_NVME_CNS_NS && c->nsid != SATED_NVME_ALL_NAMESPACES;
+    return asks ? c->nsid : 0;
 }
 
 void learn(struct sated_identity *id, const struct command *c, const void *data, size_t n)
@@ -228,20 +231,56 @@ static void ask_scsi(struct sated_drive *d, const struct sated_scsi_command *c, 
         learn(&d->identity, &(struct command){.set = SATED_COMMANDS_SCSI, .scsi = c}, page, reply.data_len);
 }
 
+/* What can be addressed without the limit that hides sectors, by the set of commands that the drive has for it. Without
+ * any nobody tells, for what DEVICE CONFIGURATION hides is no part of either answer. */
+static void ask_native(struct sated_drive *d, const uint8_t *page, size_t n)
+{
+    struct sated_ata_identify a;
+    struct sated_ata_command c;
+    struct sated_ata_registers registers;
+    struct sated_ata_native_max native;
+    if (sated_ata_decode_identify(page, n, &a))
+        return;
+    bool amac = IS_KNOWN(ata_areas, &a.areas, amac_supported) && a.areas.amac_supported;
+    bool hpa = IS_KNOWN(ata_areas, &a.areas, hpa_supported) && a.areas.hpa_supported;
+    bool ext = IS_KNOWN(ata_capacity, &a.capacity, lba48_sectors) && a.capacity.lba48_sectors;
+    if ((!amac && !hpa) || (amac ? sated_ata_build_get_native_max(&c) : sated_ata_build_read_native_max(&c, ext)) ||
+        sated_ata_raw(d, &c, NULL, &registers, NULL) || sated_ata_decode_native_max(&registers, &native) ||
+        !IS_KNOWN(ata_native_max, &native, sectors) || !d->identity.logical_block_bytes)
+        return;
+    uint64_t bytes = native.sectors * d->identity.logical_block_bytes;
+    if (bytes >= d->identity.capacity_bytes) /* less than what can be addressed is no answer */
+        d->identity.native_capacity_bytes = bytes;
+}
+
 static void ask_identify(struct sated_drive *d, uint8_t *page)
 {
     struct sated_ata_command c;
     struct sated_reply reply;
-    if (sated_ata_build_identify_device(&c) == 0 && sated_ata_raw(d, &c, page, NULL, &reply) == 0)
-        learn_ata(&d->identity, page, reply.data_len);
+    if (sated_ata_build_identify_device(&c) || sated_ata_raw(d, &c, page, NULL, &reply))
+        return;
+    learn_ata(&d->identity, page, reply.data_len);
+    ask_native(d, page, reply.data_len);
 }
 
-static void ask_nvme(struct sated_drive *d, uint32_t cns, uint32_t nsid, uint8_t *page)
+/* The number of bytes that came, 0 if it was refused. */
+static uint32_t ask_nvme(struct sated_drive *d, uint32_t cns, uint32_t nsid, uint8_t *page)
 {
     struct sated_nvme_command c;
     struct sated_reply reply;
-    if (sated_nvme_build_identify(&c, cns, nsid, 0, 0, 0) == 0 && sated_nvme_admin_raw(d, &c, page, &reply) == 0)
-        learn(&d->identity, &(struct command){.set = SATED_COMMANDS_NVME_ADMIN, .nvme = &c}, page, reply.data_len);
+    if (sated_nvme_build_identify(&c, cns, nsid, 0, 0, 0) || sated_nvme_admin_raw(d, &c, page, &reply))
+        return 0;
+    learn(&d->identity, &(struct command){.set = SATED_COMMANDS_NVME_ADMIN, .nvme = &c}, page, reply.data_len);
+    return reply.data_len;
+}
+
+/* The first of those that are active; the first of all where the drive has no list of them (before NVMe 1.1). */
+static void ask_namespace(struct sated_drive *d, uint8_t *page)
+{
+    bool listed = ask_nvme(d, SATED_NVME_CNS_NS_LIST, 0, page) >= 4;
+    uint32_t nsid = listed ? bytes_le32(page) : 1;
+    if (nsid && ask_nvme(d, SATED_NVME_CNS_NS, nsid, page))
+        d->nsid = nsid;
 }
 
 void learn_by_asking(struct sated_drive *d)
@@ -252,7 +291,7 @@ void learn_by_asking(struct sated_drive *d)
         return;
     if (d->identity.protocol == SATED_PROTOCOL_NVME) {
         ask_nvme(d, SATED_NVME_CNS_CTRL, 0, page);
-        ask_nvme(d, SATED_NVME_CNS_NS, 1, page);
+        ask_namespace(d, page);
     } else {
         struct sated_scsi_command c;
         if (ata)
@@ -269,4 +308,27 @@ void learn_by_asking(struct sated_drive *d)
             ask_scsi(d, &c, page);
     }
     buffer_free(page, PAGE);
+}
+
+/* The kernel's size is what a load meets, and its serial number what the token is made from: both stay as they are. */
+void learn_beyond_sysfs(struct sated_drive *d)
+{
+    struct sated_identity *id = &d->identity, before = *id;
+    struct sated_detail detail = *error_last();
+    bool node = d->kind == HANDLE_BLOCK || d->kind == HANDLE_COMMANDS;
+    uint8_t *page = node && !d->asked && !d->load && id->protocol == SATED_PROTOCOL_ATA ? buffer_new(PAGE) : NULL;
+    if (!page)
+        return;
+    d->asked = true;
+    ask_identify(d, page);
+    buffer_free(page, PAGE);
+    if (before.serial[0])
+        memcpy(id->serial, before.serial, sizeof id->serial);
+    if (before.capacity_bytes)
+        id->capacity_bytes = before.capacity_bytes;
+    if (before.logical_block_bytes) {
+        id->logical_block_bytes = before.logical_block_bytes;
+        id->physical_block_bytes = before.physical_block_bytes;
+    }
+    error_copy(&detail);
 }

@@ -207,6 +207,9 @@ static int open_uri(struct sated_drive *d, const char *uri, uint64_t create_byte
         snprintf(d->path, sizeof d->path, "%s", uri);
         return simulated_open(d, uri + 4);
     }
+    if (replay && !uri[7])
+        return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
+                         "\"replay:\": the file is missing; `sated doctor --record` makes one");
     if (replay) {
         snprintf(d->path, sizeof d->path, "%s", uri);
         return replay_open(d, uri + 7);

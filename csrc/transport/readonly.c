@@ -112,11 +112,18 @@ static const struct row table[] = {
     {SATED_COMMANDS_ATA, 0x25, "READ DMA EXT", {{0}}},
     {SATED_COMMANDS_ATA, 0x27, "READ NATIVE MAX ADDRESS EXT", {{0}}},
     {SATED_COMMANDS_ATA, 0x29, "READ MULTIPLE EXT", {{0}}},
-    /* FEATURES asks some logs to reset their counters, others to take a snapshot. E1h takes data of SCT commands. */
-    {SATED_COMMANDS_ATA, 0x2f, "READ LOG EXT", {IS(P_FEATURES, 0xffff, 0), FROM(P_LBA, 0xff, 0, 0xe0)}},
+    /* FEATURES asks some logs to reset their counters, others to take a snapshot. Reading 10h ends the state in which a
+     * drive refuses commands after one of a queue failed (ACS-5, "NCQ Command Error log"): it belongs to the driver.
+     * E1h takes data of SCT commands. */
+    {SATED_COMMANDS_ATA, 0x2f, "READ LOG EXT, 00h to 0Fh", {IS(P_FEATURES, 0xffff, 0), FROM(P_LBA, 0xff, 0, 0x0f)}},
+    {SATED_COMMANDS_ATA, 0x2f, "READ LOG EXT, 11h to E0h", {IS(P_FEATURES, 0xffff, 0), FROM(P_LBA, 0xff, 0x11, 0xe0)}},
     {SATED_COMMANDS_ATA, 0x40, "READ VERIFY SECTOR(S)", {{0}}},
     {SATED_COMMANDS_ATA, 0x42, "READ VERIFY SECTOR(S) EXT", {{0}}},
-    {SATED_COMMANDS_ATA, 0x47, "READ LOG DMA EXT", {IS(P_FEATURES, 0xffff, 0), FROM(P_LBA, 0xff, 0, 0xe0)}},
+    {SATED_COMMANDS_ATA, 0x47, "READ LOG DMA EXT, 00h to 0Fh", {IS(P_FEATURES, 0xffff, 0), FROM(P_LBA, 0xff, 0, 0x0f)}},
+    {SATED_COMMANDS_ATA,
+     0x47,
+     "READ LOG DMA EXT, 11h to E0h",
+     {IS(P_FEATURES, 0xffff, 0), FROM(P_LBA, 0xff, 0x11, 0xe0)}},
     {SATED_COMMANDS_ATA, 0x60, "READ FPDMA QUEUED", {{0}}},
     {SATED_COMMANDS_ATA, 0x78, "GET NATIVE MAX ADDRESS EXT", {IS(P_FEATURES, 0xffff, 0)}},
     {SATED_COMMANDS_ATA, 0xb0, "SMART READ DATA", {IS(P_FEATURES, 0xff, 0xd0), SMART_KEY}},
@@ -138,18 +145,14 @@ static const struct row table[] = {
     /* NVM Express Base 2.0, NVM Command Set 1.0, Zoned Namespace Command Set 1.1. FLAGS must be 0. */
     /* LSP makes some logs take a snapshot or open a session. Without RAE a log's event is cleared, and with it what
      * only that log keeps: the list of changed namespaces, by which the kernel learns of them, the controller's own
-     * telemetry, the oldest reservation notification. Those that keep nothing of that kind need none. */
+     * telemetry, the oldest reservation notification; of vendors' logs nobody knows. The first ones keep what they tell,
+     * and controllers before NVMe 1.3 have no RAE. */
     LOGS("00h to 03h", 0x00, 0x03),
-    LOGS("04h with RAE", 0x04, 0x04, RAE),
     LOGS("05h to 07h", 0x05, 0x07),
-    LOGS("08h with RAE", 0x08, 0x08, RAE),
     LOGS("09h", 0x09, 0x09),
-    LOGS("0Ah, 0Bh with RAE", 0x0a, 0x0b, RAE),
-    LOGS("0Ch, 0Dh", 0x0c, 0x0d),
-    LOGS("0Eh to 80h with RAE", 0x0e, 0x80, RAE),
+    LOGS("0Dh", 0x0d, 0x0d),
     LOGS("81h", 0x81, 0x81),
-    LOGS("82h to BFh with RAE", 0x82, 0xbf, RAE),
-    LOGS("C0h to FFh, vendor specific", 0xc0, 0xff),
+    LOGS("with RAE", 0x00, 0xff, RAE),
     {SATED_COMMANDS_NVME_ADMIN, 0x06, "Identify", {FROM(P_CDW10, 0xff, 0x00, 0x1f)}},
     {SATED_COMMANDS_NVME_ADMIN, 0x0a, "Get Features", {FROM(P_CDW10, 0x700, 0x000, 0x300)}},
     {SATED_COMMANDS_NVME_ADMIN, 0x1a, "Directive Receive, Return Parameters", {IS(P_CDW11, 0xff, 0x01)}},

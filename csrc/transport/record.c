@@ -17,7 +17,7 @@ struct kept {
     enum sated_command_set set;
     struct sated_scsi_command scsi;
     struct sated_nvme_command nvme;
-    int error;
+    int error; /* as the command returned it, 0 if it was answered */
     struct sated_reply reply;
     uint8_t *data, *out;
     uint32_t data_len, out_len;
@@ -60,8 +60,7 @@ void record_add(struct sated_drive *d, const struct command *c, int rc, const st
     else
         k->scsi = *c->scsi;
     k->reply = *reply;
-    /* What has no errno of its own, such as a command that the kernel cancelled, becomes the nearest one. */
-    k->error = rc >= 0 ? 0 : rc >= -4095 ? -rc : rc == SATED_STALLED ? ETIMEDOUT : EIO;
+    k->error = rc < 0 ? rc : 0;
     if (c->direction == SATED_DATA_IN && !rc) {
         k->data_len = reply->data_len;
         k->data = copy_of(c->data, k->data_len);
@@ -187,8 +186,12 @@ static void say_command(struct text *t, const struct kept *k)
 static void say_answer(struct text *t, const struct kept *k)
 {
     const struct sated_reply *r = &k->reply;
+    if (k->error >= -4095 && k->error < 0) {
+        say(t, ", \"errno\": %d}", -k->error);
+        return;
+    }
     if (k->error) {
-        say(t, ", \"errno\": %d}", k->error);
+        say(t, ", \"failure\": \"%s\"}", sated_error_name(k->error));
         return;
     }
     say(t, ",\n     \"duration_ns\": %" PRId64, r->duration_ns);
@@ -225,8 +228,9 @@ static void say_identity(struct text *t, const struct sated_identity *id, const 
     say_text(t, "transport", shown.transport);
     say(t, ", ");
     say_text(t, "link", shown.link);
-    say(t, ",\n    \"capacity_bytes\": %" PRIu64 ", \"native_capacity_bytes\": %" PRIu64, id->capacity_bytes,
-        id->native_capacity_bytes);
+    say(t, ",\n    \"capacity_bytes\": %" PRIu64, id->capacity_bytes);
+    if (id->native_capacity_bytes)
+        say(t, ", \"native_capacity_bytes\": %" PRIu64, id->native_capacity_bytes);
     say(t, ", \"logical_block_bytes\": %u, \"physical_block_bytes\": %u", id->logical_block_bytes,
         id->physical_block_bytes);
     if (id->flags & SATED_IDENTITY_ROTATION_KNOWN)
@@ -262,7 +266,7 @@ static int write_file(const struct sated_drive *d, struct record *r, const char 
     if (t.failed)
         rc = error_set(-ENOMEM, SATED_LAYER_FILE, "%s: no memory for %zu recorded commands", path, r->n);
     else
-        rc = file_replace(path, &(struct file_part){t.data, t.used}, 1);
+        rc = file_create(path, &(struct file_part){t.data, t.used}, 1);
     free(t.data);
     return rc;
 }

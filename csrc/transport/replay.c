@@ -183,7 +183,12 @@ static int send_replay(struct sated_drive *d, const struct command *c, struct sa
     int rc = find(r, c, &e);
     if (rc)
         return rc;
-    d->replay_ns += e->reply.duration_ns;
+    if (__builtin_add_overflow(d->replay_ns, e->reply.duration_ns, &d->replay_ns))
+        d->replay_ns = INT64_MAX;
+    if (e->failure)
+        return error_set(e->failure, SATED_LAYER_DRIVE,
+                         "%s:%u: the way to the drive failed when it was recorded (%s); see what was wrong there",
+                         r->file, e->line, sated_error_name(e->failure));
     if (e->error)
         return error_set(-e->error, SATED_LAYER_DRIVE,
                          "%s:%u: the kernel refused this command when it was recorded: %s; see what was wrong there",
@@ -225,6 +230,7 @@ int replay_open(struct sated_drive *d, const char *path)
     d->face = &replay_face;
     d->permitted = true;
     d->identity = r->exchanges.identity;
+    d->nsid = r->exchanges.nsid;
     d->identity.flags |= SATED_IDENTITY_REPLAYED | SATED_IDENTITY_COMMANDS_ONLY;
     d->identity.scale = 1;
     if (!d->identity.transport[0])

@@ -8,7 +8,7 @@
 
 #define SHORTEST_SERIAL 4 /* what is shorter would be found everywhere */
 #define SECTOR 512
-#define UUID_TEXT 36
+#define EUI_TEXT 16
 
 static const struct scrub_name *find(const struct scrub *s, const uint8_t *from, size_t length)
 {
@@ -78,6 +78,28 @@ static void add_swapped_serial(struct scrub *s, const uint8_t *words, size_t n)
     add(s, words, swapped, n);
 }
 
+/* The same name in hexadecimal digits, as name strings and qualified names have it; of a UUID with its dashes too. */
+static void add_as_text(struct scrub *s, const uint8_t *from, const uint8_t *to, size_t n)
+{
+    static const char *const digits[] = {"0123456789abcdef", "0123456789ABCDEF"};
+    for (size_t letters = 0; n >= 8 && letters < 2; letters++)
+        for (int dashes = 0; dashes < 1 + (n == 16); dashes++) {
+            uint8_t text[2][SCRUB_LONGEST];
+            size_t used = 0;
+            for (size_t i = 0; i < n && used + 3 <= SCRUB_LONGEST; i++) {
+                if (dashes && (i == 4 || i == 6 || i == 8 || i == 10)) {
+                    text[0][used] = text[1][used] = '-';
+                    used++;
+                }
+                for (int half = 4; half >= 0; half -= 4, used++) {
+                    text[0][used] = (uint8_t)digits[letters][from[i] >> half & 15];
+                    text[1][used] = (uint8_t)digits[letters][to[i] >> half & 15];
+                }
+            }
+            add(s, text[0], text[1], used);
+        }
+}
+
 /* A binary name: the first `keep` bytes say who made it, the rest which one it is. */
 static void add_binary(struct scrub *s, const uint8_t *from, size_t n, size_t keep)
 {
@@ -89,7 +111,10 @@ static void add_binary(struct scrub *s, const uint8_t *from, size_t n, size_t ke
         return;
     memcpy(to, from, keep);
     to[n - 1] = (uint8_t)(s->n + 1);
+    if (find(s, from, n))
+        return;
     add(s, from, to, n);
+    add_as_text(s, from, to, n);
 }
 
 static void learn_identify(struct scrub *s, const uint8_t *d, size_t n)
@@ -163,12 +188,21 @@ static void learn_inquiry(struct scrub *s, const uint8_t *cdb, const uint8_t *d,
     }
 }
 
-/* NVMe Base 2.0 4.5: a qualified name may end with a UUID; the serial number in one is known from elsewhere. */
+static bool is_digit(uint8_t c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || c == '-';
+}
+
+/* NVMe Base 2.0 4.5: a qualified name may have a UUID, an EUI-64 or an NGUID in it, all of them 16 digits or more; the
+ * serial number in one is known from elsewhere. */
 static void learn_subnqn(struct scrub *s, const uint8_t *name, size_t n)
 {
-    static const char before[] = "nqn.2014-08.org.nvmexpress:uuid:";
-    if (n > sizeof before - 1 + UUID_TEXT && !memcmp(name, before, sizeof before - 1))
-        add_serial(s, name + sizeof before - 1, UUID_TEXT);
+    for (size_t at = 0, end; at < n && name[at]; at = end + 1) {
+        for (end = at; end < n && is_digit(name[end]); end++)
+            ;
+        if (end - at >= EUI_TEXT)
+            add_serial(s, name + at, end - at);
+    }
 }
 
 /* NVMe Base 2.0 5.17.2: EUI-64, NGUID, UUID of a namespace; serial number, SUBNQN, FGUID of a controller. */
@@ -228,15 +262,19 @@ static void sum_up(uint8_t *sector)
 
 static void replace(const struct scrub *s, uint8_t *data, size_t n)
 {
-    for (size_t at = 0; at < n; at++)
+    for (size_t at = 0; at < n; at++) {
+        const struct scrub_name *longest = NULL; /* a name may begin with another one */
         for (size_t i = 0; i < s->n; i++) {
             const struct scrub_name *name = &s->names[i];
-            if (name->length > n - at || memcmp(data + at, name->from, name->length))
-                continue;
-            memcpy(data + at, name->to, name->length);
-            at += name->length - 1;
-            break;
+            if (name->length <= n - at && (!longest || name->length > longest->length) &&
+                !memcmp(data + at, name->from, name->length))
+                longest = name;
         }
+        if (!longest)
+            continue;
+        memcpy(data + at, longest->to, longest->length);
+        at += longest->length - 1;
+    }
 }
 
 void scrub_apply(const struct scrub *s, const struct command *c, uint8_t *data, size_t n)

@@ -7,7 +7,7 @@
 
 #include "transport/command.h"
 
-#define SCRUB_NAMES 64
+#define SCRUB_NAMES 192 /* a binary name is there as text, too */
 #define SCRUB_LONGEST 64
 
 struct scrub {

@@ -2,8 +2,10 @@
 /* What an answer says. Each layer is asked in its turn, from the kernel to the drive: what a higher one reports makes
  * everything below it meaningless. */
 #include <errno.h>
+#include <unistd.h>
 
 #include "core/error.h"
+#include "protocol/known_scsi.h"
 #include "transport/command.h"
 
 #define DRIVER_SENSE 8 /* the one driver status that is normal: there is sense data */
@@ -154,7 +156,9 @@ static int check_condition(const struct sated_drive *d, const struct command *c,
                            const char *text, const struct sated_ata_registers *registers)
 {
     struct sated_scsi_sense sense;
-    if (r->sense_len == 0 || sated_scsi_decode_sense(r->sense, r->sense_len, &sense) != 0)
+    /* Sense data that is cut off before its key tells nothing either. */
+    if (r->sense_len == 0 || sated_scsi_decode_sense(r->sense, r->sense_len, &sense) != 0 ||
+        !IS_KNOWN(scsi_sense, &sense, key))
         return error_set(SATED_SENSE, SATED_LAYER_DRIVE,
                          "%s: %s failed, and the drive does not say why (CHECK CONDITION with %u bytes of sense data); "
                          "suspect the bridge or adapter in front of it",
@@ -235,6 +239,72 @@ static int scsi_status(const struct sated_drive *d, const struct command *c, con
     return rc || !c->ata ? rc : ata_status(d, c, r, text, registers);
 }
 
+/* What to do, by status type and code (NVMe Base 2.0 3.3.3.2.1, NVM Command Set 1.0 3.1.2). What it does not have is
+ * answered by its type, and by whether the drive says that another try is of no use. */
+static const char *nvme_advice(uint16_t status)
+{
+#define STATUS(sct, sc) ((sct) << 8 | (sc))
+    static const struct {
+        uint16_t status;
+        const char *text;
+    } known[] = {
+        {STATUS(0, 0x01), "the drive does not have this command"},
+        {STATUS(0, 0x02), "the drive does not take these fields"},
+        {STATUS(0, 0x0b), "check the namespace"},
+        {STATUS(0, 0x0c), "send first what has to come before it"},
+        {STATUS(0, 0x15), "the drive denies it in the state that it is in; look at its security and lockdown settings"},
+        {STATUS(0, 0x18), "give a host identifier of the length that the drive takes"},
+        {STATUS(0, 0x1c), "a sanitize failed: start another one, or leave that state by SANACT 1, and look at log 81h"},
+        {STATUS(0, 0x1d), "wait until that has ended, then try again"},
+        {STATUS(0, 0x20), "lift the namespace's write protection first"},
+        {STATUS(0, 0x23), "another host or controller locked it down; have it lifted there"},
+        {STATUS(0, 0x80), "give an address below its capacity"},
+        {STATUS(0, 0x81), "the namespace has no room left; free some by deallocating blocks"},
+        {STATUS(0, 0x83), "another host has it reserved; have that given up there"},
+        {STATUS(0, 0x84), "wait until that has ended, then try again"},
+        {STATUS(1, 0x02), "give a size that the drive has"},
+        {STATUS(1, 0x06), "give a slot that the drive has (Identify Controller, FRMW)"},
+        {STATUS(1, 0x07), "check that the image is whole, and for this model"},
+        {STATUS(1, 0x09), "the drive does not have this log"},
+        {STATUS(1, 0x0a), "give one of the formats that Identify Namespace lists, with protection that it has"},
+        {STATUS(1, 0x0b), "reset the drive, then the new firmware runs"},
+        {STATUS(1, 0x0d), "leave saving out: this feature cannot be saved"},
+        {STATUS(1, 0x0e), "this feature cannot be changed"},
+        {STATUS(1, 0x0f), "ask for it without a namespace"},
+        {STATUS(1, 0x10), "reset the whole subsystem, then the new firmware runs"},
+        {STATUS(1, 0x11), "reset the controller, then the new firmware runs"},
+        {STATUS(1, 0x13), "the drive does not allow this firmware"},
+        {STATUS(1, 0x15), "ask for less, or delete a namespace first"},
+        {STATUS(1, 0x16), "delete a namespace first: no more can be made"},
+        {STATUS(1, 0x18), "it is attached already: nothing is left to do"},
+        {STATUS(1, 0x19), "it belongs to another controller alone; detach it there"},
+        {STATUS(1, 0x1a), "attach it first"},
+        {STATUS(1, 0x1d), "wait until the self-test has ended, or abort it"},
+        {STATUS(1, 0x1f), "give a controller that the subsystem has"},
+        {STATUS(1, 0x80), "give attributes that go together"},
+        {STATUS(1, 0x81), "give protection information of the kind that the namespace has"},
+        {STATUS(1, 0x82), "write elsewhere: this range can only be read"},
+        {STATUS(1, 0x83), "ask for less at once"},
+        {STATUS(2, 0x85), "the data is not what was compared with"},
+        {STATUS(2, 0x86), "unlock the range first: the drive's security keeps it from being read or written"},
+        {STATUS(2, 0x87), "write there first: the drive is set to fail reads of blocks without data"},
+        {STATUS(3, 0x01), "use another path to the drive"},
+        {STATUS(3, 0x02), "use another path to the drive"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].status == (status & 0x7ff))
+            return known[i].text;
+#undef STATUS
+    switch (status >> 8 & 7) {
+    case 1: return "check the command's fields against what the drive has";
+    case 2: return "look at the drive's health";
+    case 7: return "see what the drive's manual says of it";
+    default:
+        return status & 0x4000 ? "the drive says that trying again is of no use"
+                               : "try again, and see the kernel's log";
+    }
+}
+
 static int nvme_status(const struct sated_drive *d, const struct command *c, const struct sated_reply *r,
                        const char *text)
 {
@@ -248,14 +318,7 @@ static int nvme_status(const struct sated_drive *d, const struct command *c, con
                   d->path, text, c->timeout_ms);
     } else {
         error_set(SATED_NVME, SATED_LAYER_DRIVE, "%s: %s failed: %s (NVMe status type %u, code %02Xh); %s", d->path,
-                  text, sated_nvme_sc_name(sct, sc), sct, sc,
-                  sct == 0 && (sc == 0x1d || sc == 0x84)   ? "wait until that has ended, then try again"
-                  : sct == 0 && (sc == 0x01 || sc == 0x02) ? "the drive does not have this command, or not with these "
-                                                             "fields"
-                  : sct == 0 && sc == 0x0b                 ? "check the namespace"
-                  : sct == 2                               ? "look at the drive's health"
-                  : r->nvme_status & 0x4000                ? "the drive says that trying again is of no use"
-                                                           : "try again");
+                  text, sated_nvme_sc_name(sct, sc), sct, sc, nvme_advice(r->nvme_status));
     }
     error_last()->nvme_sct = sct;
     error_last()->nvme_sc = sc;
@@ -277,9 +340,10 @@ int command_not_sent(const struct sated_drive *d, const struct command *c, int e
     switch (error) {
     case EPERM:
     case EACCES:
-        return error_set(-error, SATED_LAYER_DRIVE,
-                         "%s: the kernel does not let this process send %s (%s); run as root, or with %s", d->path,
-                         text, error_text(error), capability);
+        return error_set(-error, SATED_LAYER_DRIVE, "%s: the kernel does not let this process send %s (%s); %s%s",
+                         d->path, text, error_text(error),
+                         geteuid() ? "run as root, or with " : "root has given up (as in a container), or lacks, ",
+                         capability);
     case ENODEV:
     case ENXIO:
         return error_set(-error, SATED_LAYER_DRIVE,

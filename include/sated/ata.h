@@ -224,7 +224,8 @@ struct sated_ata_security_data {
 int sated_ata_build_security_data(void *buf, size_t cap, const struct sated_ata_security_data *in);
 
 /* How long SECURITY ERASE UNIT may take. @param word w89 or w90 as it is. Return: ms: the greater of twice the estimate
- * and ten minutes more than it; twelve hours where the drive gives none or only a lower bound. */
+ * and ten minutes more than it, twelve hours at least where the drive gives none or only a lower bound; at most the
+ * 4294967295 ms (49 days) that a command can be given. */
 int64_t sated_ata_erase_timeout_ms(uint32_t word);
 
 /* Sanitize Device B4h (ACS-4). @param failure_mode 1: after a failure SANITIZE STATUS EXT with clear ends it;

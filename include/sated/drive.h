@@ -45,9 +45,9 @@ struct sated_identity {
     uint32_t protocol;              /* enum sated_protocol */
     uint32_t flags;                 /* SATED_IDENTITY_* */
     uint64_t capacity_bytes;        /* what can be addressed */
-    uint64_t native_capacity_bytes; /* what could be, without an LBA limit */
+    uint64_t native_capacity_bytes; /* what could be, without an LBA limit; 0 = nobody told */
     uint64_t raw_bytes;             /* of flash, if RAW_KNOWN */
-    uint32_t logical_block_bytes;
+    uint32_t logical_block_bytes;   /* 0 = nobody told, as for physical */
     uint32_t physical_block_bytes;
     uint32_t rotation_rpm; /* 0 = SSD, if ROTATION_KNOWN */
     uint32_t scale;        /* simulated drives: 1/scale of the blocks; else 1 */
@@ -96,7 +96,8 @@ int sated_drive_open(struct sated_drive **out, const char *uri, const struct sat
  * Thread: the handle's. */
 int sated_drive_close(struct sated_drive *d);
 
-/* What the drive is. @param out filled whole. Return: 0 or an error. Thread: the handle's. */
+/* What the drive is. An ATA drive is asked itself, the first time, for what sysfs cuts off or does not have.
+ * @param out filled whole. Return: 0 or an error. Thread: the handle's. */
 int sated_drive_get_identity(struct sated_drive *d, struct sated_identity *out);
 
 /* What stands against writing to it, looked at now. @param out filled whole. Return: 0 or an error. Thread: the
@@ -170,7 +171,8 @@ int sated_drive_open_transport(struct sated_drive **out, const char *name, const
 int sated_drive_record_start(struct sated_drive *d);
 
 /* Ends recording and writes the replay file, with the serial numbers and world-wide names in it replaced.
- * @param path NULL writes nothing. Return: the number of commands, SATED_STATE if nothing is recorded, or an errno. */
+ * @param path of a file to be made; NULL writes nothing. Return: the number of commands; -EEXIST for a file or a link
+ * that is there already, which stays as it is; SATED_STATE if nothing is recorded, or an errno. */
 int sated_drive_record_stop(struct sated_drive *d, const char *path);
 
 enum sated_command_set {

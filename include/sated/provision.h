@@ -25,7 +25,7 @@ struct sated_provision {
     uint32_t method;
     uint32_t purged_beyond; /* 1 if nothing beyond the limit holds data: then it is over-provisioning, else an
                                     address range only */
-    double lba_removed;     /* fraction of the native LBAs */
+    double lba_removed;     /* fraction of the native LBAs; NAN if these are unknown */
     double op_of_user;      /* (raw - user) / user, NaN if unknown */
     double op_of_raw;       /* (raw - user) / raw, NaN if unknown */
 };

@@ -1005,11 +1005,14 @@ int sated_scsi_raw(struct sated_drive *d, const struct sated_scsi_command *c, vo
 int sated_scsi_check_read_only(const struct sated_scsi_command *c);
 
 /* How long to wait by the timeouts that a drive reports of a command: the recommended one, else the greater of twice the
- * nominal one and ten minutes more than it. @param otherwise_ms where both are 0 or unknown. Return: ms. Thread: any. */
+ * nominal one and ten minutes more than it; where the two contradict each other, the longer. @param otherwise_ms the usual
+ * time, which the result is never shorter than. Return: ms, at most 4294967295. Thread: any. */
 uint32_t sated_scsi_timeout_ms(uint32_t nominal_s, uint32_t recommended_s, uint32_t otherwise_ms);
 
-/* Asks the drive by REPORT SUPPORTED OPERATION CODES with RCTD how long a command may take. @param of the command;
- * @param timeout_ms receives its answer, or the usual time where it gives none, also where the call fails.
+/* Asks the drive by REPORT SUPPORTED OPERATION CODES with RCTD how long a command may take. Commands that may take long
+ * (FORMAT UNIT, SANITIZE, WRITE SAME, self-tests ...) and are sent without a timeout of their own ask by themselves, once
+ * for each opcode. @param of the command;
+ * @param timeout_ms receives its answer, or the usual time where that is longer or the call fails.
  * Return: 0 or an error. Thread: the handle's. */
 int sated_scsi_timeout_get(struct sated_drive *d, const struct sated_scsi_command *of, uint32_t *timeout_ms);
 

@@ -27,7 +27,7 @@ class Provisioning:
     accessible_bytes: int
     raw_bytes: int | None
     purged_beyond: bool
-    lba_removed: float
+    lba_removed: float | None
     op_of_user: float | None
     op_of_raw: float | None
 
@@ -48,7 +48,7 @@ def get(drive: Drive) -> Provisioning:
         accessible_bytes=int(c.accessible_bytes),
         raw_bytes=int(c.raw_bytes) or None,
         purged_beyond=bool(c.purged_beyond),
-        lba_removed=float(c.lba_removed),
+        lba_removed=finite(c.lba_removed),
         op_of_user=finite(c.op_of_user),
         op_of_raw=finite(c.op_of_raw),
     )

@@ -69,7 +69,7 @@ def _nvme(nsid: int) -> Iterator[Any]:
     yield nvme.build_identify(nvme.Cns["NS"], nsid=nsid)
     yield nvme.build_identify(nvme.Cns["NS_DESCS"], nsid=nsid)
     for lid, length in _NVME_LOGS:
-        yield nvme.build_get_log(lid, length=length)
+        yield nvme.build_get_log(lid, length=length, rae=True)
     for fid in (nvme.Fid["POWER"], nvme.Fid["TEMPERATURE"], nvme.Fid["WRITE_CACHE"]):
         yield nvme.build_get_features(fid)
     yield nvme.build_get_features(nvme.Fid["APST"], length=256)

@@ -101,11 +101,6 @@ class StateError(SatedError, RuntimeError):
 
     default_code = lib.SATED_STATE
 
-    @property
-    def exit_code(self) -> int:
-        """4 where it is the drive's state, such as recorded answers that a command is not among: that is no bug."""
-        return 4 if self.layer == lib.SATED_LAYER_DRIVE else super().exit_code
-
 
 class DriveOSError(DriveError, OSError):
     """An errno of the drive or the file under test; also its builtin twin, such as FileNotFoundError."""

@@ -140,7 +140,7 @@ class Page:
     def command(self) -> nvme.Command | ata.Command | scsi.Command:
         """What asks for it."""
         if self.protocol == "nvme":
-            return nvme.build_get_log(self.log, length=self.length)
+            return nvme.build_get_log(self.log, length=self.length, rae=True)
         if self.protocol == "ata":
             return ata.build_read_log(self.log, page=self.page, pages=self.length // 512)
         return scsi.build_log_sense(self.log, subpage=self.page, alloc=self.length)

@@ -2,6 +2,8 @@
 /* Commands to device nodes, with the kernel played by a table: what goes out, and what each answer means.
  * Expected numbers: include/scsi/scsi_status.h and include/linux/nvme.h of the kernel, SAM-6, SPC-6, SAT-4, NVMe 2.0. */
 #define _GNU_SOURCE 1
+#include <unistd.h>
+
 #include "machine.h"
 
 static int check_power_mode(struct sated_drive *d, struct sated_ata_registers *registers)
@@ -102,6 +104,8 @@ static void test_status_order(void)
         {0, 0, 8, 0x02, deferred, 18, SATED_SENSE, "earlier command"},
         {0, 0, 8, 0x02, no_sense, 8, 0, NULL},
         {0, 0, 8, 0x02, junk, 3, SATED_SENSE, "does not say why"},
+        {0, 0, 8, 0x02, illegal, 2, SATED_SENSE, "does not say why"}, /* cut off before the key */
+        {0, 0, 8, 0x02, attention, 1, SATED_SENSE, "does not say why"},
         {0, 0, 0, 0x02, NULL, 0, SATED_SENSE, "0 bytes of sense data"},
         {0, 0, 0, 0x08, NULL, 0, -EAGAIN, "BUSY"},
         {0, 0, 0, 0x28, NULL, 0, -EAGAIN, "TASK SET FULL"},
@@ -145,9 +149,99 @@ static void test_status_order(void)
         CHECK_TEXT(detail.text, cases[i].text);
         CHECK_TEXT(detail.text, "/dev/sda");
         CHECK_TEXT(detail.text, "INQUIRY");
-        if (cases[i].want == SATED_SENSE && cases[i].sense == illegal)
+        if (cases[i].want == SATED_SENSE && cases[i].sense == illegal && cases[i].sense_len > 12)
             CHECK(detail.sense_key == 5 && detail.asc == 0x24 && detail.ascq == 0);
     }
+    sated_drive_close(d);
+}
+
+/* Answers of NVMe drives, and what to do about them (NVMe Base 2.0 3.3.3.2.1, NVM Command Set 1.0 3.1.2). */
+static void test_nvme_advice(void)
+{
+    static const struct {
+        int status;
+        const char *text;
+    } cases[] = {
+        {0x10a, "one of the formats"},
+        {0x109, "does not have this log"},
+        {0x118, "attached already"},
+        {0x080, "below its capacity"},
+        {0x286, "unlock the range"},
+        {0x281, "health"},
+        {0x01d, "wait until that has"},
+        {0x4002, "does not take these"},
+        {0x140, "check the command's fields"},
+        {0x4006, "is of no use"},
+        {0x006, "try again"},
+        {0x7c5, "manual"},
+    };
+    struct sated_drive *d = opened("nvme1n1");
+    struct sated_nvme_command c;
+    sated_nvme_build_identify(&c, 1, 0, 0, 0, 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        quiet();
+        kernel.rc = cases[i].status;
+        CHECK_EQ(sated_nvme_admin_raw(d, &c, data, &reply), SATED_NVME);
+        sated_detail_get(&detail);
+        CHECK_TEXT(detail.text, cases[i].text);
+    }
+    quiet();
+    kernel.rc = -EPERM; /* root in a container is told so, and others to become root */
+    CHECK_EQ(sated_nvme_admin_raw(d, &c, data, &reply), -EPERM);
+    sated_detail_get(&detail);
+    CHECK_EQ(strstr(detail.text, "run as root") == NULL, geteuid() == 0);
+    /* What is too short for a command never gets to the kernel. */
+    quiet();
+    c.data_len = 512;
+    CHECK_EQ(sated_nvme_admin_raw(d, &c, data, &reply), SATED_PARSE);
+    CHECK_EQ(kernel.calls, 0);
+    sated_drive_close(d);
+}
+
+/* sysfs has the first 16 characters of an ATA drive's model and the first 4 of its firmware (SPC-6, INQUIRY); IDENTIFY
+ * DEVICE has all, and READ NATIVE MAX ADDRESS EXT what a host protected area hides (ACS-3). */
+static void test_ata_identity(void)
+{
+    static const char model[] = "Samsung SSD 870 EVO 250GB               ", firmware[] = "SVT01B6Q";
+    static const uint8_t registers[] = {0x72, 1, 0, 0x1d, 0,    0, 0,    14, 9,    12,   1,
+                                        0,    0, 0, 0,    0xff, 0, 0x42, 0,  0x0f, 0x40, 0x50};
+    uint8_t page[512] = {0};
+    struct sated_identity id;
+    put_attribute("m", "sda", "device/vendor", "ATA\n");
+    put_attribute("m", "sda", "device/model", "Samsung SSD 870\n");
+    put_attribute("m", "sda", "device/rev", "1B6Q\n");
+    for (size_t i = 0; i < 40; i++)
+        page[54 + (i ^ 1)] = (uint8_t)model[i];
+    for (size_t i = 0; i < 8; i++)
+        page[46 + (i ^ 1)] = (uint8_t)firmware[i];
+    page[98 + 1] = 2;                        /* w49: LBA */
+    page[120] = page[200] = 1;               /* w60, w100 */
+    page[164 + 1] = 4, page[166 + 1] = 0x44; /* w82.10: HPA; w83: valid, 48-bit */
+    page[168 + 1] = 0x40;                    /* w84: valid */
+    page[434] = 1;                           /* w217: an SSD */
+    struct sated_drive *d = opened("sda");
+    quiet();
+    CHECK_EQ(kernel.calls, 0); /* listing and opening ask nothing */
+    kernel.data = page;
+    kernel.data_len = sizeof page;
+    kernel.status = 2;
+    kernel.driver = 8;
+    memcpy(kernel.sense, registers, kernel.sense_len = sizeof registers);
+    CHECK_EQ(sated_drive_get_identity(d, &id), 0);
+    CHECK_TEXT(id.model, "Samsung SSD 870 EVO 250GB");
+    CHECK_TEXT(id.firmware, "SVT01B6Q");
+    CHECK_EQ(id.capacity_bytes, 1000000u * 512); /* what the kernel made of it is what a load meets */
+    CHECK_EQ(id.native_capacity_bytes, (0x0f42ffu + 1) * 512ull);
+    CHECK_EQ(kernel.calls, 2);
+    CHECK_EQ(sated_drive_get_identity(d, &id), 0);
+    CHECK_EQ(kernel.calls, 2);
+    sated_drive_close(d);
+    /* One that may not be asked stays as sysfs has it. */
+    d = opened("sda");
+    quiet();
+    kernel.rc = -EPERM;
+    CHECK_EQ(sated_drive_get_identity(d, &id), 0);
+    CHECK(!strcmp(id.model, "Samsung SSD 870") && id.native_capacity_bytes == 0);
     sated_drive_close(d);
 }
 
@@ -293,7 +387,7 @@ static void test_timeouts(void)
     kernel.data = both;
     kernel.data_len = sizeof both;
     CHECK_EQ(sated_scsi_timeout_get(d, &c, &ms), 0);
-    CHECK_EQ(ms, 7200u * 1000);
+    CHECK_EQ(ms, 12u * 3600 * 1000); /* never shorter than without */
     CHECK_EQ(kernel.cdb[0], 0xa3);
     CHECK_EQ(kernel.cdb[1], 0x0c);
     CHECK_EQ(kernel.cdb[2], 0x82); /* RCTD, one command with its service action */
@@ -311,7 +405,7 @@ static void test_timeouts(void)
     }
     kernel.data = nominal;
     CHECK_EQ(sated_scsi_timeout_get(d, &c, &ms), 0);
-    CHECK_EQ(ms, 900u * 1000); /* ten minutes more than 300 s is more than twice as much */
+    CHECK_EQ(ms, 12u * 3600 * 1000);
     quiet();
     kernel.status = 2;
     memcpy(kernel.sense, illegal, kernel.sense_len = sizeof illegal);
@@ -319,6 +413,10 @@ static void test_timeouts(void)
     CHECK_EQ(ms, 12u * 3600 * 1000);
     CHECK_EQ(sated_scsi_timeout_ms(0, 0, 7), 7u);
     CHECK_EQ(sated_scsi_timeout_ms(3600, 0, 7), 7200u * 1000);
+    CHECK_EQ(sated_scsi_timeout_ms(300, 0, 7), 900u * 1000); /* ten minutes more is more than twice as much */
+    CHECK_EQ(sated_scsi_timeout_ms(300, 7200, 7), 7200u * 1000);
+    CHECK_EQ(sated_scsi_timeout_ms(5000, 1, 7), 10000u * 1000); /* less than it needs is no recommendation */
+    CHECK_EQ(sated_scsi_timeout_ms(5000, 1, 43200000), 43200000u);
     CHECK_EQ(sated_scsi_timeout_ms(1, UINT32_MAX, 7), UINT32_MAX);
     CHECK_EQ(sated_scsi_timeout_ms(UINT32_MAX, 0, 7), UINT32_MAX);
     sated_drive_close(d);
@@ -331,8 +429,9 @@ static void test_timeouts(void)
     CHECK_EQ(sated_ata_erase_timeout_ms(0x0001), 12 * 60000);  /* 2 min -> 12 min */
     CHECK_EQ(sated_ata_erase_timeout_ms(0x8050), 320 * 60000); /* 160 min -> 320 min */
     CHECK_EQ(sated_ata_erase_timeout_ms(0x0000), 12 * 3600000);
-    CHECK_EQ(sated_ata_erase_timeout_ms(0x00ff), 12 * 3600000);
-    CHECK_EQ(sated_ata_erase_timeout_ms(0xffff), 12 * 3600000);
+    CHECK_EQ(sated_ata_erase_timeout_ms(0x00ff), 2 * 508 * 60000); /* more than 508 min */
+    CHECK_EQ(sated_ata_erase_timeout_ms(0xffff), UINT32_MAX);      /* more than 65532 min: 49 days are the most */
+    CHECK_EQ(sated_ata_erase_timeout_ms(0xfffe), UINT32_MAX);
 }
 
 int main(void)
@@ -342,6 +441,8 @@ int main(void)
     test_buffers();
     test_status_order();
     test_ata();
+    test_nvme_advice();
+    test_ata_identity();
     test_refusals();
     test_timeouts();
     tree_end();

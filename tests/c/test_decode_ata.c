@@ -321,6 +321,12 @@ static void contradictions(void)
     static const uint8_t lies[] = {0x72, 1, 0, 0x1d, 0, 0, 0, 200, 9, 12, 1, 0, 0, 0, 0, 0xff};
     static const uint8_t short_one[] = {0x72, 1, 0, 0x1d, 0,    0, 0,    14, 9, 2,    1,
                                         0,    0, 0, 0,    0xff, 0, 0xff, 0,  1, 0xe0, 0x50};
+    /* SAT-4 12.2.6, all of it zeros: DRDY is clear, so that neither standby (0) nor a capacity of one sector is told. */
+    static const uint8_t zeros[22] = {0x72, 1, 0, 0x1d, 0, 0, 0, 14, 9, 12, 1};
+    struct sated_ata_power_mode mode;
+    CHECK_EQ(sated_ata_decode_registers(zeros, sizeof zeros, &r), 0);
+    CHECK(sated_ata_decode_power_mode(&r, &mode) == 0 && mode.known == 0);
+    CHECK(sated_ata_decode_native_max(&r, &max) == 0 && max.known == 0);
     CHECK_EQ(sated_ata_decode_registers(lies, sizeof lies, &r), 0);
     CHECK_EQ(r.source, SATED_ATA_REGISTERS_NONE);
     CHECK_EQ(sated_ata_decode_native_max(&r, &max), 0);

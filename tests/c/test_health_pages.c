@@ -338,6 +338,77 @@ static void test_ata_junk(void)
     CHECK_EQ(health.temperature_warning_c, 70);
 }
 
+/* What no drive can mean is unknown, and said; what did not come is unknown. */
+static void test_nvme_junk(void)
+{
+    uint8_t page[512] = {0};
+    begin("nvme");
+    add_controller(0, 0);
+    page[3] = 100;
+    bytes_put_le16(page + 1, 1);
+    bytes_put_le16(page + 200, 0xffff);
+    bytes_put_le16(page + 202, 310);
+    bytes_put_le16(page + 204, 65000);
+    memset(page + 112, 0xff, 16); /* power cycles */
+    memset(page + 128, 0xff, 8);  /* hours */
+    add_log(0x02, 0xffffffff, 0, page, sizeof page);
+    ask();
+    CHECK(!KNOWN(temperature_c) && !KNOWN(power_cycles) && !KNOWN(power_on_hours));
+    CHECK_EQ(health.n_sensors_c, 1u);
+    CHECK_NEAR(health.sensors_c[0], 36.85, 1e-9);
+    CHECK_TEXT(health.doubts, "temperature: -272 degrees");
+    CHECK_TEXT(health.doubts, "sensor: 64727 degrees");
+    CHECK_TEXT(health.doubts, "hours of power: all bits are set");
+    CHECK_TEXT(health.doubts, "power cycles: more than 2^64");
+
+    begin("nvme");
+    add_controller(0, 0);
+    add("{\"command\": \"nvme-admin\", \"opcode\": 2, \"nsid\": \"0xffffffff\", \"cdw10\": \"0x7f0002\", "
+        "\"data_len\": 100, \"data\": \"%s\"}",
+        hex((const uint8_t[4]){0, 44, 1, 90}, 4));
+    ask();
+    CHECK(KNOWN(temperature_c) && KNOWN(available_spare) && KNOWN(critical_warnings));
+    CHECK(!KNOWN(power_on_hours) && !KNOWN(media_errors) && !KNOWN(unsafe_shutdowns) && !KNOWN(power_cycles));
+}
+
+/* The endurance group is that of the namespace whose answers there are, not of the first one. */
+static void test_second_namespace(void)
+{
+    uint8_t page[512], identify[128] = {0};
+    read_group(page);
+    begin("nvme");
+    add_controller(0x10, 1);
+    add_smart(7654321000000 / 512, 9);
+    bytes_put_le16(identify + 102, 3);
+    add("{\"command\": \"nvme-admin\", \"opcode\": 6, \"nsid\": 2, \"data_len\": 4096, \"data\": \"%s\"}",
+        hex(identify, sizeof identify));
+    add_log(0x09, 0, 3 << 16, page, 512);
+    ask();
+    CHECK_EQ(health.media_bytes_written, UINT64_C(15308642000000000));
+}
+
+/* SPC-5 7.3.6: parameters 5 (bytes) and 6 (uncorrected errors), of 8 bytes each. */
+static void add_errors(unsigned code, uint64_t bytes, uint64_t errors)
+{
+    uint8_t page[28] = {(uint8_t)code, 0, 0, 24, 0, 5, 3, 8, [16] = 0, 6, 3, 8};
+    bytes_put_be64(page + 8, bytes);
+    bytes_put_be64(page + 20, errors);
+    add("{\"command\": \"scsi\", \"cdb\": \"4d 00 %02x 00 00 00 00 xx xx 00\", \"data\": \"%s\"}", 0x40 | code,
+        hex(page, sizeof page));
+}
+
+static void test_scsi_counters(void)
+{
+    begin("scsi");
+    add_errors(2, UINT64_MAX, UINT64_C(1) << 63);
+    add_errors(3, 512, UINT64_C(1) << 63);
+    ask();
+    CHECK(!KNOWN(media_errors)); /* not 0, which is what both come to in 64 bits */
+    CHECK(!KNOWN(host_bytes_written));
+    CHECK_TEXT(health.doubts, "bytes written: all bits are set");
+    CHECK_EQ(health.host_bytes_read, 512u);
+}
+
 int main(void)
 {
     if (tree_begin())
@@ -347,6 +418,9 @@ int main(void)
     test_scsi_self_tests();
     test_ata_self_tests();
     test_ata_junk();
+    test_nvme_junk();
+    test_second_namespace();
+    test_scsi_counters();
     tree_end();
     return check_done();
 }

@@ -249,7 +249,8 @@ static void test_garbage(void)
     CHECK_EQ(strlen(id.vendor), sizeof id.vendor - 1);
     CHECK(!strcmp(id.firmware, "1") && id.serial[0] == '\0');
     CHECK_EQ(id.capacity_bytes, 0u);
-    CHECK(id.logical_block_bytes == 512 && id.physical_block_bytes == 512);
+    CHECK(id.logical_block_bytes == 0 && id.physical_block_bytes == 0); /* nobody told */
+    CHECK_EQ(id.native_capacity_bytes, 0u);
     CHECK(!(id.flags & SATED_IDENTITY_ROTATION_KNOWN));
 
     /* Links that lead to themselves, and devices that hold each other: all comes to an end. */

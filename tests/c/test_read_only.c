@@ -32,7 +32,8 @@ static bool ata_reads(uint8_t command, uint8_t protocol, uint16_t features, uint
 
 static bool nvme_reads(bool admin, uint8_t opcode, uint32_t cdw10, uint32_t cdw11)
 {
-    struct sated_nvme_command c = {.opcode = opcode, .cdw10 = cdw10, .cdw11 = cdw11, .admin = admin};
+    struct sated_nvme_command c = {
+        .opcode = opcode, .cdw10 = cdw10, .cdw11 = cdw11, .admin = admin, .data_len = 65536, .direction = 1};
     return sated_nvme_check_read_only(&c) == 0;
 }
 
@@ -109,6 +110,9 @@ static void test_table(void)
         CHECK_EQ(ata_reads(own[i].command, SATED_ATA_PIO_IN, own[i].features, 0, 0), own[i].moves);
         CHECK_EQ(ata_reads(own[i].command, SATED_ATA_NON_DATA, own[i].features, 0, 0), !own[i].moves);
     }
+    /* ACS-5, "NCQ Command Error log": reading 10h ends the drive's error state. */
+    CHECK(!ata_reads(0x2f, SATED_ATA_PIO_IN, 0, 0, 0x10) && !ata_reads(0x47, SATED_ATA_DMA, 0, 0, 0x10));
+    CHECK(ata_reads(0x2f, SATED_ATA_PIO_IN, 0, 0, 0x0f) && ata_reads(0x47, SATED_ATA_DMA, 0, 0, 0x11));
     /* A1h on a disk is ATA PASS-THROUGH(12), never read as another SCSI command; 1FF0h as (32). */
     c = (struct sated_scsi_command){.cdb = {0xa1, 8, 0x0e, 0, 1, 0, 0, 0, 0, 0xec},
                                     .cdb_len = 12,
@@ -127,15 +131,15 @@ static void test_table(void)
     CHECK_EQ(sated_scsi_check_read_only(&c), SATED_UNSAFE);
 
     CHECK(nvme_reads(true, 0x06, 1, 0) && nvme_reads(true, 0x02, 0x7f0002, 0) && nvme_reads(true, 0x0a, 0x106, 0));
-    CHECK(nvme_reads(true, 0x02, 0x81, 0) && nvme_reads(true, 0x02, 0xc0, 0));
+    CHECK(nvme_reads(true, 0x02, 0x81, 0) && nvme_reads(true, 0x02, 0x80c0, 0));
     CHECK(!nvme_reads(true, 0x02, 0x107, 0)); /* telemetry: takes a snapshot */
     /* NVMe Base 2.0 5.16: with RAE 0 these logs lose what they told: changed namespaces, the controller's telemetry (its
      * Data Available), predictable latency events and their list, LBA status, endurance group events, reservation
-     * notifications, changed zones. */
-    static const uint8_t lose[] = {0x04, 0x08, 0x0a, 0x0b, 0x0e, 0x0f, 0x80, 0xbf};
+     * notifications, changed zones; of a vendor's own logs nobody knows. */
+    static const uint8_t lose[] = {0x04, 0x08, 0x0a, 0x0b, 0x0c, 0x0e, 0x0f, 0x80, 0xbf, 0xc0, 0xff};
     for (size_t i = 0; i < sizeof lose; i++)
         CHECK(!nvme_reads(true, 0x02, 0x7f0000 | lose[i], 0) && nvme_reads(true, 0x02, 0x7f8000 | lose[i], 0));
-    static const uint8_t keep[] = {0x00, 0x01, 0x02, 0x03, 0x05, 0x06, 0x07, 0x09, 0x0c, 0x0d, 0x81, 0xc0, 0xff};
+    static const uint8_t keep[] = {0x00, 0x01, 0x02, 0x03, 0x05, 0x06, 0x07, 0x09, 0x0d, 0x81};
     for (size_t i = 0; i < sizeof keep; i++)
         CHECK(nvme_reads(true, 0x02, 0x7f0000 | keep[i], 0) && nvme_reads(true, 0x02, 0x7f8000 | keep[i], 0));
     /* LSP: telemetry takes a snapshot, the persistent event log opens or closes a session, whatever RAE is. */
@@ -167,8 +171,46 @@ static void test_table(void)
     free(rows);
 }
 
+/* NVMe Base 2.0 clause 5, NVM Command Set 1.0 clause 3: what a command moves by its own fields goes beyond a buffer that
+ * is shorter, for the controller is not told how long that is. */
+static void test_lengths(void)
+{
+    static const struct {
+        bool admin;
+        uint8_t opcode;
+        uint32_t cdw10, cdw11, cdw12, moves;
+        const char *by;
+    } cases[] = {
+        {true, 0x06, 1, 0, 0, 4096, "Identify"},     {true, 0x02, 0x007f0002, 0, 0, 512, "NUMD"},
+        {true, 0x02, 0x8002, 1, 0, 0x40004, "NUMD"}, {true, 0x0a, 0x0c, 0, 0, 256, "transitions"},
+        {true, 0x0a, 0x81, 1, 0, 16, "EXHID"},       {true, 0x1a, 7, 1, 0, 32, "NUMD"},
+        {true, 0x82, 0, 512, 0, 512, "AL"},          {false, 0x02, 0, 0, 7, 8 * 512, "NLB"},
+        {false, 0x0e, 15, 0, 0, 64, "NUMD"},         {false, 0x7a, 0, 0, 1023, 4096, "NDW"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sated_nvme_command c = {.admin = cases[i].admin,
+                                       .opcode = cases[i].opcode,
+                                       .cdw10 = cases[i].cdw10,
+                                       .cdw11 = cases[i].cdw11,
+                                       .cdw12 = cases[i].cdw12,
+                                       .data_len = cases[i].moves,
+                                       .direction = 1};
+        struct sated_detail detail;
+        CHECK_EQ(sated_nvme_check_read_only(&c), 0);
+        c.data_len -= 4;
+        CHECK_EQ(sated_nvme_check_read_only(&c), SATED_PARSE);
+        sated_detail_get(&detail);
+        CHECK_TEXT(detail.text, cases[i].by);
+        c.data_len = c.direction = 0;
+        CHECK_EQ(sated_nvme_check_read_only(&c), SATED_PARSE);
+    }
+    struct sated_nvme_command none = {.admin = true, .opcode = 0x0a, .cdw10 = 0x30c}; /* SEL: what is supported */
+    CHECK_EQ(sated_nvme_check_read_only(&none), 0);
+}
+
 int main(void)
 {
+    test_lengths();
     test_table();
     return check_done();
 }

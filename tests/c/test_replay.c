@@ -123,8 +123,37 @@ static void test_strict(void)
     CHECK_EQ(said(sated_nvme_admin_raw(d, &c, "\1\2\3\4", &reply)), 0);
     CHECK_EQ(nvme(d, 6, 0, 1, 4096), SATED_STATE);
     CHECK_TEXT(detail.text, "after the last of its 3 exchanges");
-    CHECK_EQ(said(sated_nvme_io_raw(d, &c, "\1\2\3\4", &reply)), SATED_STATE);
+    CHECK_EQ(said(sated_nvme_io_raw(d, &c, "\1\2\3\4", &reply)), SATED_PARSE); /* 16 bytes for each of 5 ranges */
+    CHECK_TEXT(detail.text, "moves 80 bytes (by NR), and its data has room for 4");
     sated_drive_close(d);
+}
+
+/* What a file may hold: any size of a drive, any time, what failed without an errno, and texts that go to a terminal. */
+static void test_extremes(void)
+{
+    struct sated_drive *d =
+        replayed("{\"sated_replay\": 1, \"protocol\": \"nvme\",\n"
+                 "\"identity\": {\"model\": \"a\\u001b[31mb\\u00e9\", \"capacity_bytes\": 18446744073709551615},\n"
+                 "\"exchanges\": [\n"
+                 "{\"command\": \"nvme-admin\", \"opcode\": 10, \"duration_ns\": 9223372036854775807},\n"
+                 "{\"command\": \"nvme-admin\", \"opcode\": 2, \"cdw10\": \"0x7f0002\", \"data\": \"01\"},\n"
+                 "{\"command\": \"nvme-admin\", \"opcode\": 20, \"failure\": \"STALLED\"}]}");
+    CHECK_EQ(d->identity.capacity_bytes, UINT64_MAX);
+    CHECK_EQ(d->identity.native_capacity_bytes, 0u); /* nobody told */
+    CHECK(!strcmp(d->identity.model, "a?[31mb??"));
+    for (int i = 0; i < 3; i++)
+        CHECK_EQ(nvme(d, 10, 0, 0, 0), 0);
+    CHECK_EQ(sated_drive_now_ns(d), INT64_MAX);
+    /* Retaining the event is no part of what a log says (NVMe Base 2.0 5.16.1: RAE is bit 15). */
+    CHECK_EQ(nvme(d, 2, 0, 0x7f8002, 512), 0);
+    CHECK_EQ(data[0], 1);
+    CHECK_EQ(reply.data_len, 1u); /* as much as came, and no zeros made up */
+    CHECK_EQ(nvme(d, 20, 0, 0, 0), SATED_STALLED);
+    sated_drive_close(d);
+    CHECK_EQ(refused(HEAD "{\"command\": \"nvme-admin\", \"opcode\": 2, \"failure\": \"GONE\"}]}"), SATED_PARSE);
+    CHECK_TEXT(detail.text, "the name of an error");
+    CHECK_EQ(said(sated_drive_open(&d, "replay:", NULL)), SATED_PARSE);
+    CHECK_TEXT(detail.text, "the file is missing");
 }
 
 static void test_bad_files(void)
@@ -228,6 +257,7 @@ int main(void)
         return 1;
     test_match();
     test_strict();
+    test_extremes();
     test_bad_files();
     test_one_log_refuses();
     test_damaged_files();

@@ -219,12 +219,177 @@ static void test_recording(void)
     sated_drive_close(d);
 }
 
+/* A recording never takes the place of what is there, nor follows a link. */
+static void test_no_overwriting(void)
+{
+    struct made m = {0};
+    struct sated_transport t;
+    struct sated_drive *d;
+    struct stat st;
+    sated_transport_init(&t);
+    t.scsi = carry;
+    t.user = &m;
+    put(in("there.json"), "mine");
+    put_link(in("link.json"), in("nowhere.json"));
+    CHECK_EQ(sated_drive_open_transport(&d, "mine", &t), 0);
+    static const char *const names[] = {"there.json", "link.json"};
+    for (size_t i = 0; i < 2; i++) {
+        CHECK_EQ(sated_drive_record_start(d), 0);
+        CHECK_EQ(said(sated_drive_record_stop(d, in("%s", names[i]))), -EEXIST);
+        CHECK_TEXT(detail.text, "choose another name");
+    }
+    CHECK(stat(in("there.json"), &st) == 0 && st.st_size == 4);
+    CHECK(stat(in("nowhere.json"), &st) != 0);
+    sated_drive_close(d);
+}
+
+/* An NVMe drive whose only namespace is the second, with its NGUID in its qualified name, and serial numbers of which one
+ * begins with the other. */
+static int carry_nvme(void *user, const struct sated_nvme_command *c, void *to, struct sated_reply *r)
+{
+    uint8_t *p = to;
+    (void)user;
+    (void)r;
+    if (c->opcode != 6)
+        return 0;
+    if ((c->cdw10 & 0xff) == 1) {
+        memset(p + 4, ' ', 60);
+        memcpy(p + 4, "ABCD1234", 8);
+        memcpy(p + 24, "Model N", 7);
+        strcpy((char *)p + 768, "nqn.2020-01.com.example:eui.0025384b31000fa2:ABCD1234EFGH5678");
+        memcpy(p + 3072, "ABCD1234EFGH5678", 16);
+    } else if ((c->cdw10 & 0xff) == 2) {
+        p[0] = 2;
+    } else if ((c->cdw10 & 0xff) == 0 && c->nsid == 2) {
+        p[0] = p[8] = 64;
+        memcpy(p + 104, "\x36\x53\x4b\x30\x54\x50\x01\x23\x00\x25\x38\x4b\x31\x00\x0f\xa2", 16);
+        p[128 + 2] = 9;
+    } else if ((c->cdw10 & 0xff) == 3) {
+        memcpy(p, "\x01\x08\0\0\x00\x25\x38\x4b\x31\x00\x0f\xa2", 12);
+    }
+    return 0;
+}
+
+static void test_nvme_names(void)
+{
+    struct sated_transport t;
+    struct sated_drive *d;
+    sated_transport_init(&t);
+    t.protocol = SATED_PROTOCOL_NVME;
+    t.nvme = carry_nvme;
+    CHECK_EQ(sated_drive_open_transport(&d, "n", &t), 0);
+    CHECK_EQ(d->nsid, 2u);
+    CHECK_EQ(handle_namespace(d), 2u);
+    CHECK_EQ(d->identity.capacity_bytes, 64u * 512);
+    CHECK_EQ(d->identity.native_capacity_bytes, 0u);
+    CHECK_EQ(sated_drive_record_start(d), 0);
+    CHECK_EQ(nvme(d, 6, 0, 1, 4096), 0);
+    CHECK_EQ(nvme(d, 6, 2, 0, 4096), 0);
+    CHECK_EQ(nvme(d, 6, 2, 3, 4096), 0);
+    CHECK_EQ(sated_drive_record_stop(d, in("names.json")), 3);
+    sated_drive_close(d);
+    char uri[700];
+    snprintf(uri, sizeof uri, "replay:%s", in("names.json"));
+    CHECK_EQ(said(sated_drive_open(&d, uri, NULL)), 0);
+    CHECK_EQ(handle_namespace(d), 2u); /* whose answers it has */
+    CHECK_EQ(nvme(d, 6, 0, 1, 4096), 0);
+    CHECK(memcmp(data + 768, "nqn.2020-01.com.example:eui.", 28) == 0 && !strstr((char *)data + 768, "4b31000fa2"));
+    CHECK(!strstr((char *)data + 768, "ABCD1234"));
+    sated_drive_close(d);
+}
+
+struct slow {
+    int asked;
+    uint32_t timeout_ms;
+};
+
+/* SANITIZE that is said to take 30 hours (SPC-5 6.36.3 and 6.36.4); SECURITY ERASE UNIT, 1000 min and 20 min enhanced. */
+static int carry_slow(void *user, const struct sated_scsi_command *c, void *to, struct sated_reply *r)
+{
+    struct slow *s = user;
+    static const uint8_t told[26] = {0, 0x83, 0,    10, 0x48, 0xff, 0,        0, 0,    0,
+                                     0, 0xff, 0xff, 0,  0,    10,   [22] = 0, 1, 0xa5, 0xe0};
+    if (c->cdb[0] == 0xa3) {
+        s->asked++;
+        if (c->cdb[3] == 0x48) {
+            memcpy(to, told, sizeof told);
+            return 0;
+        }
+    } else if (c->cdb[0] == 0x85 && c->cdb[14] == 0xec) {
+        s->asked++;
+        make_identify(to);
+        bytes_put_le16((uint8_t *)to + 178, 0x8000 | 500);
+        bytes_put_le16((uint8_t *)to + 180, 10);
+        return 0;
+    } else if (c->cdb[0] != 0x12 && c->cdb[0] != 0x9e && c->cdb[0] != 0x25) {
+        s->timeout_ms = c->timeout_ms;
+        return 0;
+    }
+    r->scsi_status = 2;
+    r->sense_len = 18;
+    memcpy(r->sense, "\x70\0\5\0\0\0\0\x0a\0\0\0\0\x20\0\0\0\0\0", 18);
+    return 0;
+}
+
+/* Commands that may take long get as long as the drive itself says, which is asked once; never less than the usual. */
+static void test_estimates(void)
+{
+    struct slow s = {0};
+    struct sated_transport t;
+    struct sated_drive *d;
+    struct sated_scsi_command c;
+    struct sated_ata_command erase;
+    sated_transport_init(&t);
+    t.scsi = carry_slow;
+    t.user = &s;
+    t.simulated = true;
+    CHECK_EQ(sated_drive_open_transport(&d, "slow", &t), 0);
+    s.asked = 0;
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(sated_scsi_build_sanitize(&c, SATED_SANITIZE_BLOCK_ERASE, true, false, false, 0), 0);
+        c.timeout_ms = 0;
+        CHECK_EQ(said(sated_scsi_raw(d, &c, NULL, NULL)), 0);
+        CHECK_EQ(s.timeout_ms, 30u * 3600 * 1000);
+        CHECK_EQ(s.asked, 1);
+    }
+    for (int i = 0; i < 2; i++) { /* of FORMAT UNIT it does not tell */
+        c = (struct sated_scsi_command){.cdb = {0x04}, .cdb_len = 6};
+        CHECK_EQ(said(sated_scsi_raw(d, &c, NULL, NULL)), 0);
+        CHECK_EQ(s.timeout_ms, 12u * 3600 * 1000);
+        CHECK_EQ(s.asked, 2);
+    }
+    c = (struct sated_scsi_command){.cdb = {0x48, 2}, .cdb_len = 10, .timeout_ms = 5000}; /* the caller's own */
+    CHECK_EQ(said(sated_scsi_raw(d, &c, NULL, NULL)), 0);
+    CHECK_EQ(s.timeout_ms, 5000u);
+    c = (struct sated_scsi_command){.cdb = {0x1d, 6 << 5}, .cdb_len = 6}; /* an extended self-test in the foreground */
+    CHECK_EQ(said(sated_scsi_raw(d, &c, NULL, NULL)), 0);
+    CHECK_EQ(s.timeout_ms, 12u * 3600 * 1000);
+    c = (struct sated_scsi_command){.cdb_len = 6};
+    CHECK_EQ(said(sated_scsi_raw(d, &c, NULL, NULL)), 0);
+    CHECK_EQ(s.timeout_ms, 60000u);
+
+    s.asked = 0;
+    memset(data, 0, sizeof data);
+    for (int enhanced = 0; enhanced < 2; enhanced++) {
+        data[0] = (uint8_t)(enhanced << 1);
+        CHECK_EQ(sated_ata_build_security_erase_unit(&erase, 0), 0);
+        erase.ck_cond = false;
+        CHECK_EQ(said(sated_ata_raw(d, &erase, data, NULL, NULL)), 0);
+        CHECK_EQ(s.timeout_ms, enhanced ? 12u * 3600 * 1000 : 2u * 1000 * 60 * 1000);
+        CHECK_EQ(s.asked, 1);
+    }
+    sated_drive_close(d);
+}
+
 int main(void)
 {
     if (tree_begin())
         return 1;
     test_transport();
     test_recording();
+    test_no_overwriting();
+    test_nvme_names();
+    test_estimates();
     tree_end();
     return check_done();
 }

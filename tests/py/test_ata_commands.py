@@ -467,8 +467,8 @@ def test_refused(text: str) -> None:
     [
         # IDENTIFY words 89 and 90, both formats (ACS-4 7.13.7.49); the rule is max(2 x estimate, estimate + 10 min).
         (0x0000, 12 * 60),  # no estimate
-        (0x00FF, 12 * 60),  # "more than 508 minutes"
-        (0xFFFF, 12 * 60),  # "more than 65532 minutes"
+        (0x00FF, 2 * 508),  # "more than 508 minutes"
+        (0xFFFF, (2**32 - 1) / 60_000),  # "more than 65532 minutes": the most that a command can be given
         (0x8000, 12 * 60),
         (0x0001, 12),
         (0x0005, 20),
@@ -477,7 +477,7 @@ def test_refused(text: str) -> None:
         (0x80FF, 1020),
     ],
 )
-def test_erase_timeout(word: int, minutes: int) -> None:
+def test_erase_timeout(word: int, minutes: float) -> None:
     assert ata.erase_timeout_ms(word) == minutes * 60_000
 
 
