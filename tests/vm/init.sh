@@ -18,7 +18,7 @@ if [ "$1" = inside ]; then
     out=/vm
     step "running the command"
     /bin/sh /vm/command </dev/null >/vm/output 2>&1
-    leave $? /vm
+    leave $? "$out"
 fi
 
 export PATH=/bin

@@ -52,8 +52,9 @@ def test_inquiry_and_blocks_through_every_node(nodes: dict[str, str], serial: st
         assert answer.status == 0 and answer.residual == 252 - len(answer.data)
         size = drive.identity.logical_block_bytes
         assert size == (4096 if serial == "VSCSI4096" else 512)
-        read = drive.scsi(scsi.build_read(4096 // size, 2, block_bytes=size))
-        assert read.data == content(DISKS[serial])[4096 : 4096 + 2 * size]
+        for long in (True, False):
+            read = drive.scsi(scsi.build_read(4096 // size, 2, block_bytes=size, long=long))
+            assert read.data == content(DISKS[serial])[4096 : 4096 + 2 * size]
 
 
 @pytest.mark.parametrize("page", [0x00, 0x80, 0x83, 0xB0, 0xB1, 0xB2])
