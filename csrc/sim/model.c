@@ -15,6 +15,7 @@
 #define SIZES_MAX 16
 #define WHOLE_SHARE 1000000000ULL
 #define RESERVE_BLOCKS 3 /* the open block, the victim in progress, and one to spare */
+#define ENDURANCE 3000   /* erases of a block, where a model does not say */
 #define LEAST_BLOCKS 256 /* of a domain, where a drive is scaled: with fewer the closed forms bend */
 
 static const char *const policies[] = {"greedy", "fifo", "random", "d-choices", "cost-benefit", NULL};
@@ -67,6 +68,7 @@ static const struct parameter parameters[] = {
     US("flash", "erase_us", erase_ns),
     US("flash", "transfer_us", transfer_ns),
     WHOLE("flash", "erase_pages", erase_units, 1, 1 << 20),
+    {"flash", "endurance", AT(endurance), KIND_WHOLE, 1, 1, 1e7, NULL, true},
     WHOLE("flash", "program_pages", program_units, 1, 1024),
     WHOLE("flash", "wide_program_pages", wide_program_units, 1, 1024),
     WHOLE("controller", "queue", queue, 1, 65535),
@@ -431,6 +433,8 @@ static int work_out(struct model *m, uint64_t native_bytes, uint64_t raw_bytes)
         m->cached_map_pages = 1;
     m->slice_ns = m->erase_ns * m->program_units / m->erase_units;
     m->purge_ns /= m->scale;
+    if (!m->endurance)
+        m->endurance = ENDURANCE;
     return 0;
 }
 

@@ -54,6 +54,6 @@ bool command_unwrap_ata(const struct sated_scsi_command *c, struct sated_ata_com
 uint32_t command_timeout_ms(const struct command *c);
 
 /* The ways. */
-extern const struct command_face sg_face, bsg_face, nvme_face, replay_face, callback_face;
+extern const struct command_face sg_face, bsg_face, nvme_face, replay_face, callback_face, simulated_face;
 
 #endif

@@ -153,6 +153,7 @@ STRUCT_SIZES = {
     "sated_scsi_vpd_provisioning": 824,
     "sated_scsi_vpd_serial": 272,
     "sated_scsi_vpd_supported": 280,
+    "sated_sim_fault": 32,
     "sated_sim_counters": 128,
     "sated_steady_options": 32,
     "sated_totals": 104,
