@@ -1,4 +1,4 @@
-# The one list of the library's sources: the shared library, the Python extension and the tests read it.
+# The one list of sources: the shared library, the Python extension, the shim and the tests read it.
 SATED_SOURCES := \
 	core/buffer.c core/clock.c core/error.c core/file.c core/histogram.c core/json.c core/log.c core/params.c \
 	core/params_read.c core/random.c core/size.c core/steady.c \
@@ -18,3 +18,5 @@ SATED_SOURCES := \
 	load/address.c load/collect.c load/data.c load/engine_real.c load/engine_sim.c load/engine_sync.c \
 	load/engine_uring.c load/job.c load/kernel.c load/mix.c load/options.c load/phase.c load/recorder.c load/outbox.c \
 	load/workload.c
+# What lets other programs talk to a simulated drive (`sated sim exec`); the library is inside.
+SATED_SHIM_SOURCES := tools/shim.c tools/shim_drive.c tools/shim_ioctl.c
