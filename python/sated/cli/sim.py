@@ -116,6 +116,7 @@ def fail(
     sense: Annotated[str | None, typer.Option(metavar="K/AA/QQ", help="Of fail: the sense, such as 3/11/00.")] = None,
     error: Annotated[int, typer.Option(metavar="N", help="Of fail: the ATA ERROR register.")] = 0x04,
     status: Annotated[int, typer.Option(metavar="N", help="Of fail: the NVMe status.")] = 0x6,
+    json: Json = False,
 ) -> None:
     """Order a fault: it is kept with the drive's state."""
     import sated
@@ -140,18 +141,24 @@ def fail(
             ata_error=error,
             nvme_status=status,
         )
+    if json:
+        emit({"uri": uri, "fault": kind})
 
 
-def heal(uri: Uri) -> None:
+def heal(uri: Uri, json: Json = False) -> None:
     """Take all faults of a drive away."""
     with _simulated(uri) as simulation:
         simulation.heal()
+    if json:
+        emit({"uri": uri, "fault": None})
 
 
-def power(uri: Uri) -> None:
+def power(uri: Uri, json: Json = False) -> None:
     """Switch a drive off and on."""
     with _simulated(uri) as simulation:
         simulation.power_cycle()
+    if json:
+        emit({"uri": uri, "power": "cycled"})
 
 
 @contextmanager
