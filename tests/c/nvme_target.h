@@ -137,7 +137,8 @@ static inline unsigned attach(struct sated_drive *d, uint32_t nsid, unsigned set
 static inline unsigned format(struct sated_drive *d, uint32_t nsid, uint32_t lbaf, uint32_t ses)
 {
     struct sated_nvme_command c;
-    CHECK_EQ(sated_nvme_build_format(&c, nsid, lbaf, false, 0, false, ses), 0);
+    CHECK_EQ(sated_nvme_build_format(&c, 1, lbaf, false, 0, false, ses), 0);
+    c.nsid = nsid;
     return send(d, &c, NULL);
 }
 
@@ -145,6 +146,7 @@ static inline unsigned sanitize(struct sated_drive *d, uint32_t sanact, bool aus
                                 uint32_t pattern, bool ndas)
 {
     struct sated_nvme_command c;
+    passes = sanact == SATED_NVME_SANACT_OVERWRITE ? passes : 0;
     CHECK_EQ(sated_nvme_build_sanitize(&c, sanact, ause, passes, oipbp, pattern, ndas, false), 0);
     return send(d, &c, NULL);
 }
