@@ -46,6 +46,7 @@ struct model {
         wide_write_ns, buffer_stripes, capacitors, flush_ns, purge_ns, timing;
     uint64_t coverage, entries, miss_read_ns, miss_write_ns;
     uint64_t policy, choices, streams;
+    uint64_t fna, sanitize, inhibit; /* NVMe: as Identify Controller tells them, and NDI */
     uint64_t idle_mw, active_mw, program_nj, read_nj;
     /* Worked out from them. */
     uint64_t seed, scale;
