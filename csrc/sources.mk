@@ -11,7 +11,9 @@ SATED_SOURCES := \
 	sim/cache.c sim/check.c sim/content.c sim/gc.c sim/map.c sim/media.c sim/model.c sim/models.c sim/nand.c sim/queue.c \
 	sim/sim.c sim/spec.c sim/state.c sim/target.c sim/target_nvme.c sim/target_nvme_erase.c sim/target_nvme_features.c \
 	sim/target_nvme_identify.c sim/target_nvme_io.c sim/target_nvme_logs.c sim/target_nvme_namespace.c \
-	sim/target_nvme_test.c sim/target_sat.c sim/target_scsi.c sim/timing.c \
+	sim/target_nvme_test.c sim/target_sat.c sim/target_scsi.c sim/target_scsi_erase.c sim/target_scsi_inquiry.c \
+	sim/target_scsi_log.c sim/target_scsi_media.c sim/target_scsi_mode.c sim/target_scsi_power.c \
+	sim/target_scsi_table.c sim/timing.c \
 	transport/block.c transport/calls.c transport/callback.c transport/command.c transport/device.c transport/exchange.c \
 	transport/handle.c transport/learn.c transport/names.c transport/node.c transport/nvme_ioctl.c transport/nvme_tree.c \
 	transport/open.c transport/readonly.c transport/record.c transport/regular.c transport/replay.c transport/scrub.c \
