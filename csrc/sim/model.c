@@ -21,6 +21,7 @@
 static const char *const policies[] = {"greedy", "fifo", "random", "d-choices", "cost-benefit", NULL};
 static const char *const domains[] = {"drive", "channel", NULL};
 static const char *const off_on[] = {"off", "on", NULL};
+static const char *const max_address[] = {"hpa", "amac", NULL};
 
 enum kind {
     KIND_NUMBER, /* times factor, rounded */
@@ -84,6 +85,7 @@ static const struct parameter parameters[] = {
     {"controller", "flush_ms", AT(flush_ns), KIND_NUMBER, 1e6, 0, 1e6, NULL, false},
     {"controller", "purge_s", AT(purge_ns), KIND_NUMBER, 1e9, 0, 1e6, NULL, false},
     WORD("controller", "timing", timing, off_on),
+    {"controller", "max_address", AT(amac), KIND_WORD, 1, 0, 0, max_address, true},
     {"map", "coverage", AT(coverage), KIND_SHARE, 1e9, 0.001, 1, NULL, false},
     WHOLE("map", "entries", entries, 1, 1 << 20),
     US("map", "miss_read_us", miss_read_ns),

@@ -48,6 +48,7 @@ struct model {
     uint64_t policy, choices, streams;
     uint64_t fna, sanitize, inhibit; /* NVMe: as Identify Controller tells them, and NDI */
     uint64_t idle_mw, active_mw, program_nj, read_nj;
+    uint64_t amac; /* ATA: the accessible size is set by AMAC, else by HPA */
     /* Worked out from them. */
     uint64_t seed, scale;
     uint64_t raw_bytes;            /* at this scale */

@@ -122,11 +122,8 @@ int models_copy(const char *name, char **text)
         known[n++] = a->name;
     pthread_mutex_unlock(&lock);
     const char *near = size_nearest(name, known, n);
-    char list[256] = "";
-    for (size_t i = 0; i < BUILT_IN_COUNT; i++)
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", built_in[i].name);
-    return near ? error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
-                            "there is no simulated drive sim:%s; did you mean sim:%s?", name, near)
-                : error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
-                            "there is no simulated drive sim:%s; the models are %s", name, list);
+    return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
+                     near ? "there is no simulated drive sim:%s; did you mean sim:%s?"
+                          : "there is no simulated drive sim:%s; `sated sim models` lists the models",
+                     name, near);
 }

@@ -43,7 +43,7 @@ const char *target_check(const struct sim *s)
     const struct target_protocol *p = protocol_of(s);
     const struct target *t = &s->target;
     const struct operation *o = &t->operation;
-    if (t->off > 1 || t->blocked > 1 || o->kind > OPERATION_SELF_TEST || o->fails > 1)
+    if (t->off > 1 || t->blocked > 1 || o->kind > OPERATION_LAST || o->fails > 1)
         return "it is in no known state";
     if (o->kind && (o->resumed_ns < 0 || o->resumed_ns > s->now || o->before_ns < 0 || o->length_ns <= 0 ||
                     o->before_ns > o->length_ns || o->length_ns > INT64_MAX / 65536))

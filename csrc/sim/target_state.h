@@ -18,6 +18,8 @@ enum operation_kind {
     OPERATION_SANITIZE_OVERWRITE = 3,
     OPERATION_FORMAT = 4,
     OPERATION_SELF_TEST = 5,
+    OPERATION_SECURITY_ERASE = 6,
+    OPERATION_LAST = 6,
 };
 
 struct operation {

@@ -71,7 +71,7 @@ static void check_refusals(void)
     refused("x210,op=0", SATED_PARSE, "garbage collection needs");
     refused("x210,op=0.5", SATED_PARSE, "bytes of flash, and there are 274877906944");
     refused("x209", SATED_PARSE, "did you mean sim:x210?");
-    refused("nothinglikeit", SATED_PARSE, "generic, generic-tlc-nvme, 710, s840, x210");
+    refused("nothinglikeit", SATED_PARSE, "lists the models");
     refused("x210,scael=1/64", SATED_PARSE, "did you mean scale?");
     refused("generic,page_per_block=64", SATED_PARSE, "did you mean pages_per_block?");
     refused("x210,scale=1/128", SATED_PARSE, "the smallest scale of this model is 1/64");
