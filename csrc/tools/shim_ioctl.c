@@ -132,11 +132,13 @@ static int block_ioctl(const struct shim_file *f, unsigned long request, void *a
     switch (request) {
     case BLKRRPART:
     case BLKFLSBUF:
+    case BLKBSZSET:
     case BLKRASET: return 0;
     case BLKROGET: return put_int(argument, 0);
     case BLKRAGET: *(long *)argument = 256; return 0;
     case BLKGETSIZE:
     case BLKGETSIZE64:
+    case BLKBSZGET:
     case BLKSSZGET:
     case BLKPBSZGET:
     case BLKDISCARD:
@@ -149,6 +151,7 @@ static int block_ioctl(const struct shim_file *f, unsigned long request, void *a
     switch (request) {
     case BLKGETSIZE: *(unsigned long *)argument = bytes / 512; return 0;
     case BLKGETSIZE64: *(uint64_t *)argument = bytes; return 0;
+    case BLKBSZGET: return put_int(argument, 4096);
     case BLKSSZGET: return put_int(argument, (int)block);
     case BLKPBSZGET: *(unsigned *)argument = block < 4096 ? 4096 : block; return 0;
     case BLKDISCARD: return discard(&f->node, argument, block);
