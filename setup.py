@@ -1,7 +1,14 @@
-"""Two extensions for CPython's limited API: `_sated` (cffi, the C core inside) and `_pybuf` (a buffer type)."""
+"""Two extensions for CPython's limited API: `_sated` (cffi, the C core inside) and `_pybuf` (a buffer type); and the
+shim that `sated sim exec` preloads into other programs, which knows nothing of Python."""
+
+import sys
+from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.bdist_wheel import bdist_wheel
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / "csrc" / "python"))
+from ffi_build import CORE, CORE_BUILD, INCLUDES, OPTIONS, sources
 
 
 class LimitedApiWheel(bdist_wheel):
@@ -14,13 +21,23 @@ class LimitedApiWheel(bdist_wheel):
 
 setup(
     cffi_modules=["csrc/python/ffi_build.py:ffibuilder"],
+    libraries=[(CORE, CORE_BUILD)],
     ext_modules=[
         Extension(
             "sated._pybuf",
             ["csrc/python/pybuf.c"],
             extra_compile_args=["-std=gnu11", "-O2", "-fvisibility=hidden"],
             py_limited_api=True,
-        )
+        ),
+        Extension(
+            "sated._shim",
+            sources("SATED_SHIM_SOURCES"),
+            include_dirs=INCLUDES,
+            define_macros=[("SATED_STATIC", "1"), ("_GNU_SOURCE", "1")],
+            extra_compile_args=OPTIONS,
+            libraries=[CORE, "m", "dl"],
+            py_limited_api=True,
+        ),
     ],
     cmdclass={"bdist_wheel": LimitedApiWheel},
 )

@@ -1,4 +1,4 @@
-# The one list of the library's sources: the shared library, the Python extension and the tests read it.
+# The one list of sources: the shared library, the Python extension, the shim and the tests read it.
 SATED_SOURCES := \
 	core/buffer.c core/clock.c core/error.c core/file.c core/histogram.c core/json.c core/log.c core/params.c \
 	core/params_read.c core/random.c core/size.c core/steady.c \
@@ -8,8 +8,14 @@ SATED_SOURCES := \
 	protocol/scsi.c protocol/scsi_inquiry.c protocol/scsi_list.c protocol/scsi_log.c protocol/scsi_mode.c \
 	protocol/scsi_report.c protocol/sense.c \
 	protocol/nvme.c protocol/nvme_identify.c protocol/nvme_logs.c protocol/nvme_namespace.c protocol/nvme_status.c \
-	sim/cache.c sim/check.c sim/gc.c sim/map.c sim/model.c sim/models.c sim/nand.c sim/queue.c sim/sim.c sim/spec.c sim/state.c \
-	sim/timing.c \
+	sim/cache.c sim/check.c sim/content.c sim/gc.c sim/map.c sim/media.c sim/model.c sim/models.c sim/nand.c sim/queue.c \
+	sim/sim.c sim/spec.c sim/state.c sim/target.c sim/target_ata.c sim/target_ata_area.c sim/target_ata_data.c \
+	sim/target_ata_identify.c sim/target_ata_log.c sim/target_ata_sanitize.c sim/target_ata_security.c \
+	sim/target_ata_smart.c sim/target_nvme.c sim/target_nvme_erase.c sim/target_nvme_features.c \
+	sim/target_nvme_identify.c sim/target_nvme_io.c sim/target_nvme_logs.c sim/target_nvme_namespace.c \
+	sim/target_nvme_test.c sim/target_sat.c sim/target_sat_pages.c sim/target_sat_pass.c sim/target_scsi.c \
+	sim/target_scsi_erase.c sim/target_scsi_inquiry.c sim/target_scsi_log.c sim/target_scsi_media.c \
+	sim/target_scsi_mode.c sim/target_scsi_power.c sim/target_scsi_table.c sim/timing.c \
 	transport/block.c transport/calls.c transport/callback.c transport/command.c transport/device.c transport/exchange.c \
 	transport/handle.c transport/learn.c transport/lengths.c transport/names.c transport/node.c transport/nvme_ioctl.c transport/nvme_tree.c \
 	transport/open.c transport/readonly.c transport/record.c transport/regular.c transport/replay.c transport/scrub.c \
@@ -18,3 +24,5 @@ SATED_SOURCES := \
 	load/address.c load/collect.c load/data.c load/engine_real.c load/engine_sim.c load/engine_sync.c \
 	load/engine_uring.c load/job.c load/kernel.c load/mix.c load/options.c load/phase.c load/recorder.c load/outbox.c \
 	load/workload.c
+# What lets other programs talk to a simulated drive (`sated sim exec`); the library is inside.
+SATED_SHIM_SOURCES := tools/shim.c tools/shim_drive.c tools/shim_ioctl.c

@@ -67,7 +67,11 @@ def command_line() -> str:
 
 def _commands() -> list[tuple[str, ...]]:
     plain = [(name,) for name in ("list", "info", "health", "load", "review", "resume", "report", "doctor", "sim")]
-    return [(), *plain, *[("sim", name) for name in ("models", "show", "create", "counters")]]
+    return [
+        (),
+        *plain,
+        *[("sim", name) for name in ("models", "show", "create", "counters", "exec", "fail", "heal", "power")],
+    ]
 
 
 def _help(app: Any, words: tuple[str, ...]) -> str:

@@ -269,6 +269,18 @@ int file_replace(const char *path, const struct file_part *parts, size_t n)
     return error ? fail(error, "sync the folder of it", path) : 0;
 }
 
+int file_patch(const char *path, uint64_t offset, const void *data, size_t bytes)
+{
+    int fd = file_open(path, O_WRONLY, 0);
+    if (fd < 0)
+        return fail(errno, "write it", path);
+    ssize_t n = RETRY(pwrite(fd, data, bytes, (off_t)offset));
+    int error = n < 0 ? errno : (size_t)n < bytes ? EIO : RETRY(fsync(fd)) ? errno : 0;
+    if (close(fd) && !error && errno != EINTR)
+        error = errno;
+    return error ? fail(error, "write it", path) : 0;
+}
+
 struct file_lock {
     int fd;
     pid_t pid;

@@ -33,6 +33,9 @@ int file_replace(const char *path, const struct file_part *parts, size_t n);
 /* Writes a new file; -EEXIST where there is anything of that name, be it a link that leads nowhere. */
 int file_create(const char *path, const struct file_part *parts, size_t n);
 
+/* Overwrites bytes of a file in place, where a torn write cannot be: within one sector. Return: 0 or an error. */
+int file_patch(const char *path, uint64_t offset, const void *data, size_t bytes);
+
 /* Takes the exclusive lock of `path` (made as `path`.lock) until file_unlock; refused with the pid of its holder, or by
  * SATED_UNSAFE where `path`.lock is anything but such a lock. The name is what is locked: pass what file_real() says. */
 struct file_lock;

@@ -1,4 +1,4 @@
-"""Builds `sated._sated`: joins the fenced regions of the public headers into cffi's cdef and compiles the core into it.
+"""Builds `sated._sated`: joins the fenced regions of the public headers into cffi's cdef and links the core into it.
 
 The headers are the only source: no declaration is copied by hand, and anything in a fence that cffi would not take as
 it is (a preprocessor line but a bare number, an attribute, a variadic function) stops the build with its line.
@@ -39,32 +39,44 @@ def fence(path: Path) -> str:
     return re.sub(r"/\*.*?\*/", "", body, flags=re.DOTALL)
 
 
-def sources() -> list[str]:
-    """The library's sources, from the one list."""
-    words = (CSRC / "sources.mk").read_text().replace("\\\n", " ")
-    return [f"csrc/{name}" for name in re.findall(r"\S+\.c\b", words)]
+def sources(variable: str) -> list[str]:
+    """The sources of one variable of the one list."""
+    for line in (CSRC / "sources.mk").read_text().replace("\\\n", " ").splitlines():
+        if line.startswith(f"{variable} :="):
+            return [f"csrc/{name}" for name in re.findall(r"\S+\.c\b", line)]
+    raise SystemExit(f"csrc/sources.mk: has no {variable}")
 
 
 def version() -> str:
     return (ROOT / "VERSION").read_text().strip()
 
 
+OPTIONS = ["-std=gnu11", "-O2", "-fvisibility=hidden", "-ffp-contract=off", "-pthread"]
+INCLUDES = ["include", "csrc"]
+# The library as an archive, which the extension and the shim have inside.
+CORE = "sated_core"
+CORE_BUILD = {
+    "sources": sources("SATED_SOURCES"),
+    "obj_deps": {"": [str(path.relative_to(ROOT)) for path in sorted([*CSRC.rglob("*.h"), *INCLUDE.glob("*.h")])]},
+    "include_dirs": INCLUDES,
+    "macros": [
+        ("SATED_STATIC", "1"),
+        ("_GNU_SOURCE", "1"),
+        ("SATED_VERSION", f'"{version()}"'),
+        ("SATED_MODELS", f'"{CSRC / "sim" / "models"}"'),
+    ],
+    "cflags": [*OPTIONS, "-fPIC"],
+}
+
 ffibuilder = FFI()
 ffibuilder.cdef("\n".join(fence(path) for path in headers()))
 ffibuilder.set_source(
     "sated._sated",
     "#include <string.h>\n#include <sated/sated.h>\n",
-    sources=sources(),
-    include_dirs=["include", "csrc"],
-    define_macros=[
-        ("SATED_STATIC", "1"),
-        ("_GNU_SOURCE", "1"),
-        ("SATED_VERSION", f'"{version()}"'),
-        ("SATED_MODELS", f'"{CSRC / "sim" / "models"}"'),
-        ("Py_LIMITED_API", "0x030b0000"),
-    ],
-    extra_compile_args=["-std=gnu11", "-O2", "-fvisibility=hidden", "-ffp-contract=off", "-pthread"],
+    include_dirs=INCLUDES,
+    define_macros=[("SATED_STATIC", "1"), ("Py_LIMITED_API", "0x030b0000")],
+    extra_compile_args=OPTIONS,
     extra_link_args=["-pthread"],
-    libraries=["m"],
+    libraries=[CORE, "m"],
     py_limited_api=True,
 )

@@ -225,7 +225,9 @@ const char *state_check(const struct sim *s)
     if (s->now < 0 || s->now > TIME_MAX / (int64_t)m->scale || s->last_command < 0 || s->last_command > s->now ||
         s->power_at < 0 || s->power_at > s->now || s->base_pj >= 1000)
         return "its clock is wrong";
-    if (!s->limit_bytes || s->limit_bytes % MODEL_LOGICAL_BLOCK || s->limit_bytes > m->units * m->unit_bytes)
+    uint64_t all = m->units * m->unit_bytes;
+    if (s->limit_bytes % MODEL_LOGICAL_BLOCK || s->base_bytes % m->unit_bytes || s->limit_bytes > all ||
+        (!s->limit_bytes && !s->target.blocked) || s->base_bytes > all - s->limit_bytes)
         return "its accessible capacity is none";
-    return NULL;
+    return target_check(s);
 }

@@ -15,11 +15,13 @@
 #define SIZES_MAX 16
 #define WHOLE_SHARE 1000000000ULL
 #define RESERVE_BLOCKS 3 /* the open block, the victim in progress, and one to spare */
+#define ENDURANCE 3000   /* erases of a block, where a model does not say */
 #define LEAST_BLOCKS 256 /* of a domain, where a drive is scaled: with fewer the closed forms bend */
 
 static const char *const policies[] = {"greedy", "fifo", "random", "d-choices", "cost-benefit", NULL};
 static const char *const domains[] = {"drive", "channel", NULL};
 static const char *const off_on[] = {"off", "on", NULL};
+static const char *const max_address[] = {"hpa", "amac", NULL};
 
 enum kind {
     KIND_NUMBER, /* times factor, rounded */
@@ -67,6 +69,7 @@ static const struct parameter parameters[] = {
     US("flash", "erase_us", erase_ns),
     US("flash", "transfer_us", transfer_ns),
     WHOLE("flash", "erase_pages", erase_units, 1, 1 << 20),
+    {"flash", "endurance", AT(endurance), KIND_WHOLE, 1, 1, 1e7, NULL, true},
     WHOLE("flash", "program_pages", program_units, 1, 1024),
     WHOLE("flash", "wide_program_pages", wide_program_units, 1, 1024),
     WHOLE("controller", "queue", queue, 1, 65535),
@@ -82,12 +85,16 @@ static const struct parameter parameters[] = {
     {"controller", "flush_ms", AT(flush_ns), KIND_NUMBER, 1e6, 0, 1e6, NULL, false},
     {"controller", "purge_s", AT(purge_ns), KIND_NUMBER, 1e9, 0, 1e6, NULL, false},
     WORD("controller", "timing", timing, off_on),
+    {"controller", "max_address", AT(amac), KIND_WORD, 1, 0, 0, max_address, true},
     {"map", "coverage", AT(coverage), KIND_SHARE, 1e9, 0.001, 1, NULL, false},
     WHOLE("map", "entries", entries, 1, 1 << 20),
     US("map", "miss_read_us", miss_read_ns),
     US("map", "miss_write_us", miss_write_ns),
     WORD("collection", "gc", policy, policies),
     WHOLE("collection", "streams", streams, 1, 1024),
+    {"nvme", "fna", AT(fna), KIND_WHOLE, 1, 0, 15, NULL, true},
+    {"nvme", "sanitize", AT(sanitize), KIND_WHOLE, 1, 0, 7, NULL, true},
+    {"nvme", "no_deallocate_inhibited", AT(inhibit), KIND_WORD, 1, 0, 0, off_on, true},
     {"power", "idle_w", AT(idle_mw), KIND_NUMBER, 1e3, 0, 1000, NULL, false},
     {"power", "active_w", AT(active_mw), KIND_NUMBER, 1e3, 0, 1000, NULL, false},
     {"power", "program_uj", AT(program_nj), KIND_NUMBER, 1e3, 0, 1e6, NULL, false},
@@ -431,6 +438,8 @@ static int work_out(struct model *m, uint64_t native_bytes, uint64_t raw_bytes)
         m->cached_map_pages = 1;
     m->slice_ns = m->erase_ns * m->program_units / m->erase_units;
     m->purge_ns /= m->scale;
+    if (!m->endurance)
+        m->endurance = ENDURANCE;
     return 0;
 }
 

@@ -41,12 +41,14 @@ struct model {
     /* The parameters of the table in model.c, in its order. */
     uint64_t channels, dies; /* dies of a channel */
     uint64_t unit_bytes, np, blocks, op, per_channel, least_scale;
-    uint64_t read_ns, program_ns, erase_ns, transfer_ns, erase_units, program_units, wide_program_units;
+    uint64_t read_ns, program_ns, erase_ns, transfer_ns, erase_units, endurance, program_units, wide_program_units;
     uint64_t queue, command_write_ns, command_read_ns, command_trim_ns, extra_read_ns, wide_units, wide_read_ns,
         wide_write_ns, buffer_stripes, capacitors, flush_ns, purge_ns, timing;
     uint64_t coverage, entries, miss_read_ns, miss_write_ns;
     uint64_t policy, choices, streams;
+    uint64_t fna, sanitize, inhibit; /* NVMe: as Identify Controller tells them, and NDI */
     uint64_t idle_mw, active_mw, program_nj, read_nj;
+    uint64_t amac; /* ATA: the accessible size is set by AMAC, else by HPA */
     /* Worked out from them. */
     uint64_t seed, scale;
     uint64_t raw_bytes;            /* at this scale */

@@ -2,6 +2,7 @@
 /* The texts of the models: built in by the assembler, so that a C program needs no data folder, or added. */
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,13 +21,20 @@
             ".popsection\n"); \
     extern const char symbol[] __attribute__((visibility("hidden")))
 
+BUILT_IN(sim_model_710, "710.toml");
 BUILT_IN(sim_model_generic, "generic.toml");
+BUILT_IN(sim_model_generic_tlc_nvme, "generic-tlc-nvme.toml");
+BUILT_IN(sim_model_s840, "s840.toml");
 BUILT_IN(sim_model_x210, "x210.toml");
 
 static const struct {
     const char *name;
     const char *text;
-} built_in[] = {{"generic", sim_model_generic}, {"x210", sim_model_x210}};
+} built_in[] = {
+    {"generic", sim_model_generic}, {"generic-tlc-nvme", sim_model_generic_tlc_nvme},
+    {"710", sim_model_710},         {"s840", sim_model_s840},
+    {"x210", sim_model_x210},
+};
 
 #define BUILT_IN_COUNT (sizeof built_in / sizeof *built_in)
 #define ADDED_MAX 256
@@ -116,6 +124,6 @@ int models_copy(const char *name, char **text)
     const char *near = size_nearest(name, known, n);
     return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
                      near ? "there is no simulated drive sim:%s; did you mean sim:%s?"
-                          : "there is no simulated drive sim:%s; the models are generic and x210",
+                          : "there is no simulated drive sim:%s; `sated sim models` lists the models",
                      name, near);
 }

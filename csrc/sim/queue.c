@@ -132,8 +132,10 @@ static void read_now(struct sim *s, const struct command *c, int64_t at)
 static void trim_units(struct sim *s, const struct span *p)
 {
     uint32_t first = p->first + !p->first_whole;
-    for (uint32_t unit = first; unit < p->last + p->last_whole; unit++)
+    for (uint32_t unit = first; unit < p->last + p->last_whole; unit++) {
         ftl_trim(&s->ftl, unit);
+        content_drop(&s->content, unit);
+    }
 }
 
 static void trim_now(struct sim *s, const struct command *c, int64_t at)
@@ -142,6 +144,12 @@ static void trim_now(struct sim *s, const struct command *c, int64_t at)
     spend(s, at, (int64_t)s->model.command_trim_ns + look_up(s, &p, true));
     trim_units(s, &p);
     complete(s, c, s->timing.firmware);
+}
+
+static void write_unit(struct sim *s, uint32_t unit)
+{
+    ftl_write(&s->ftl, unit);
+    content_drop(&s->content, unit);
 }
 
 /* Moves units of the first write into the buffer until it is in there whole (true), or the buffer is full. */
@@ -165,7 +173,7 @@ static bool gather(struct sim *s, struct command *c, int64_t at)
             if (page != FTL_NONE) /* the rest of the unit is read first */
                 s->timing.firmware = timing_read(&s->timing, m, &s->ftl, page, FTL_NONE, s->timing.firmware);
         }
-        ftl_write(&s->ftl, unit);
+        write_unit(s, unit);
         timing_program(&s->timing, m, &s->ftl, s->timing.firmware);
     }
     return true;
@@ -187,7 +195,7 @@ static void untimed(struct sim *s, const struct command *c)
     struct span p = span_of(s, c);
     if (c->op == SATED_WRITE)
         for (uint32_t unit = p.first; unit <= p.last; unit++)
-            ftl_write(&s->ftl, unit);
+            write_unit(s, unit);
     else if (c->op == SATED_TRIM)
         trim_units(s, &p);
     else

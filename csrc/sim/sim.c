@@ -18,6 +18,13 @@ static int no_memory(const struct model *m)
                      (unsigned long long)m->units);
 }
 
+static int refuse_while_busy(const struct sim *s, const char *what)
+{
+    return error_set(SATED_STATE, SATED_LAYER_DRIVE,
+                     "sim:%s: %s is not possible while %u commands are outstanding; wait for them", s->model.name, what,
+                     sim_outstanding(s));
+}
+
 static uint32_t power_of_two(uint64_t least)
 {
     uint64_t room = 1;
@@ -54,8 +61,13 @@ static int make(struct sim *s)
     if (!s->heap || !s->writes.items || ftl_init(&s->ftl, &shape) ||
         cache_init(&s->cache, m->map_pages, m->cached_map_pages))
         return no_memory(m);
+    s->scratch = malloc(3 * m->unit_bytes);
+    if (!s->scratch)
+        return no_memory(m);
+    content_init(&s->content, (uint32_t)m->unit_bytes);
     timing_init(&s->timing, m);
     s->limit_bytes = m->units * m->unit_bytes;
+    target_init(s);
     return 0;
 }
 
@@ -63,6 +75,8 @@ static void drop(struct sim *s)
 {
     ftl_free(&s->ftl);
     cache_free(&s->cache);
+    content_free(&s->content);
+    free(s->scratch);
     file_unlock(s->lock);
     free(s->heap);
     free(s->waiting.items);
@@ -112,6 +126,16 @@ static int model_of_file(struct model *m, const char *name, const char *model_te
     return rc;
 }
 
+/* A state that nobody closed is that of a drive whose process ended: its power was cut. */
+static int take_in_use(struct sim *s, bool was_in_use)
+{
+    if (was_in_use) {
+        s->target.unsafe_shutdowns++;
+        sim_power_cycle(s);
+    }
+    return state_mark_in_use(s->state_path);
+}
+
 /* A drive whose state file knows all about it. */
 static int open_file(struct sim *s, const struct spec *spec)
 {
@@ -127,10 +151,42 @@ static int open_file(struct sim *s, const struct spec *spec)
     rc = model_of_file(&s->model, name, s->model_text, s->keys, &text);
     if (!rc)
         rc = make(s);
+    bool in_use = !rc && state_was_in_use(data);
     if (!rc)
         rc = state_load(s, s->state_path, data, bytes);
+    if (!rc)
+        rc = take_in_use(s, in_use);
     free(text);
     free(name);
+    free(data);
+    return rc;
+}
+
+static int restore(struct sim *s, const char *path, bool *in_use)
+{
+    void *data;
+    size_t bytes;
+    char *name, *text, *keys;
+    if (sim_outstanding(s))
+        return refuse_while_busy(s, "restoring a state");
+    int rc = state_read(path, &data, &bytes, &name, &text, &keys);
+    if (rc)
+        return rc;
+    struct model model;
+    char *spec;
+    rc = model_of_file(&model, name, text, keys, &spec);
+    if (!rc && memcmp(&model, &s->model, sizeof model))
+        rc = error_set(
+            SATED_STATE, SATED_LAYER_FILE,
+            "%s holds the state of sim:%s, which is not this drive (sim:%s%s%s); open it by its path, as sim:./FILE",
+            path, spec, s->model.name, *s->keys ? "," : "", s->keys);
+    *in_use = !rc && state_was_in_use(data);
+    if (!rc)
+        rc = state_load(s, path, data, bytes);
+    free(spec);
+    free(name);
+    free(text);
+    free(keys);
     free(data);
     return rc;
 }
@@ -151,7 +207,11 @@ static int open_model(struct sim *s, const struct spec *spec)
     if (rc)
         return rc;
     /* A new file is written at once: better refused now than after the work. */
-    return access(s->state_path, F_OK) ? state_save(s, s->state_path) : sim_restore(s, s->state_path);
+    if (access(s->state_path, F_OK))
+        return state_save(s, s->state_path, true);
+    bool in_use;
+    rc = restore(s, s->state_path, &in_use);
+    return rc ? rc : take_in_use(s, in_use);
 }
 
 int sim_new(struct sim **out, const char *text)
@@ -188,7 +248,7 @@ int sim_free(struct sim *s)
         int status;
         while (sim_next(s, &tag, &done_ns, &status)) /* what was submitted is still carried out */
             ;
-        rc = state_save(s, s->state_path);
+        rc = state_save(s, s->state_path, false);
     }
     drop(s);
     return rc;
@@ -229,6 +289,7 @@ void sim_identify(const struct sim *s, struct sated_identity *out)
              m->blocks ? "blocks x pages_per_block x page and the reserve" : "capacity.raw_bytes");
     if (s->state_path)
         copy_text(out->path, sizeof out->path, s->state_path);
+    target_identify(s, out);
 }
 
 int64_t sim_now_ns(const struct sim *s)
@@ -286,13 +347,8 @@ void sim_idle_until(struct sim *s, int64_t t_ns)
     sim_at(s, t_ns);
 }
 
-int sim_submit(struct sim *s, uint32_t tag, enum sated_op op, uint64_t offset, uint32_t bytes)
+int sim_submit_at(struct sim *s, uint32_t tag, enum sated_op op, uint64_t offset, uint32_t bytes)
 {
-    if (!bytes || (offset | bytes) % MODEL_LOGICAL_BLOCK || offset > s->limit_bytes || bytes > s->limit_bytes - offset)
-        return error_set(-EINVAL, SATED_LAYER_DRIVE,
-                         "sim:%s: %u bytes at %llu are refused: whole blocks of %d bytes below %llu can be addressed",
-                         s->model.name, bytes, (unsigned long long)offset, MODEL_LOGICAL_BLOCK,
-                         (unsigned long long)s->limit_bytes);
     ftl_expect(&s->ftl, (uint32_t)(offset >> __builtin_ctzll(s->model.unit_bytes)));
     struct command c = {.offset = offset, .bytes = bytes, .tag = tag, .op = (uint32_t)op};
     int rc = fifo_put(&s->waiting, &c);
@@ -304,6 +360,18 @@ int sim_submit(struct sim *s, uint32_t tag, enum sated_op op, uint64_t offset, u
     s->waiting.n++;
     queue_admit(s);
     return 0;
+}
+
+int sim_submit(struct sim *s, uint32_t tag, enum sated_op op, uint64_t offset, uint32_t bytes)
+{
+    if (!bytes || (offset | bytes) % MODEL_LOGICAL_BLOCK || offset > s->limit_bytes || bytes > s->limit_bytes - offset)
+        return error_set(-EINVAL, SATED_LAYER_DRIVE,
+                         "sim:%s: %u bytes at %llu are refused: whole blocks of %d bytes below %llu can be addressed",
+                         s->model.name, bytes, (unsigned long long)offset, MODEL_LOGICAL_BLOCK,
+                         (unsigned long long)s->limit_bytes);
+    if (s->target.blocked)
+        return target_refuse(s);
+    return sim_submit_at(s, tag, op, s->base_bytes + offset, bytes);
 }
 
 bool sim_peek(struct sim *s, int64_t *done_ns)
@@ -357,8 +425,22 @@ void sim_get_counters(const struct sim *s, struct sated_sim_counters *out)
         out->free_blocks += s->ftl.domain[n].free_blocks;
 }
 
+void sim_get_life(const struct sim *s, struct life *out)
+{
+    *out = s->life;
+    out->read_commands += s->served.commands[SATED_READ];
+    out->write_commands += s->served.commands[SATED_WRITE];
+    out->read_bytes += s->served.bytes[SATED_READ];
+    out->written_bytes += s->served.bytes[SATED_WRITE];
+    out->trimmed_bytes += s->served.bytes[SATED_TRIM];
+    out->placed_units += s->ftl.placed;
+    out->moved_units += s->ftl.moved;
+    out->erased_blocks += s->ftl.erased;
+}
+
 void sim_reset_counters(struct sim *s)
 {
+    sim_get_life(s, &s->life);
     sim_power_to(s, s->now);
     s->ftl.placed = s->ftl.moved = s->ftl.erased = 0;
     s->cache.hits = s->cache.misses = 0;
@@ -366,11 +448,18 @@ void sim_reset_counters(struct sim *s)
     memset(&s->served, 0, sizeof s->served);
 }
 
-static int refuse_while_busy(const struct sim *s, const char *what)
+void sim_rest(struct sim *s)
 {
-    return error_set(SATED_STATE, SATED_LAYER_DRIVE,
-                     "sim:%s: %s is not possible while %u commands are outstanding; wait for them", s->model.name, what,
-                     sim_outstanding(s));
+    timing_init(&s->timing, &s->model);
+    s->timing.busy = s->timing.firmware = s->now;
+}
+
+void sim_forget(struct sim *s)
+{
+    ftl_purge(&s->ftl);
+    cache_clear(&s->cache);
+    content_clear(&s->content);
+    sim_rest(s);
 }
 
 int sim_purge(struct sim *s)
@@ -378,11 +467,9 @@ int sim_purge(struct sim *s)
     if (sim_outstanding(s))
         return refuse_while_busy(s, "a purge");
     sim_power_to(s, s->now);
-    ftl_purge(&s->ftl);
-    cache_clear(&s->cache);
-    timing_init(&s->timing, &s->model);
+    sim_forget(s);
     sim_at(s, s->now + (int64_t)s->model.purge_ns);
-    s->timing.busy = s->timing.firmware = s->now;
+    sim_rest(s);
     sim_power_to(s, s->now);
     return 0;
 }
@@ -391,11 +478,12 @@ int sim_set_capacity(struct sim *s, uint64_t bytes)
 {
     if (sim_outstanding(s))
         return refuse_while_busy(s, "setting the capacity");
-    if (!bytes || bytes % MODEL_LOGICAL_BLOCK || bytes > sim_native_capacity(s))
+    if (!bytes || bytes % MODEL_LOGICAL_BLOCK || bytes > target_capacity(s))
         return error_set(-EINVAL, SATED_LAYER_DRIVE,
-                         "sim:%s: a capacity of %llu bytes is refused: it is a multiple of %d, up to the native %llu",
+                         "sim:%s: a capacity of %llu bytes is refused: it is a multiple of %d, up to the %llu that the "
+                         "drive offers",
                          s->model.name, (unsigned long long)bytes, MODEL_LOGICAL_BLOCK,
-                         (unsigned long long)sim_native_capacity(s));
+                         (unsigned long long)target_capacity(s));
     s->limit_bytes = bytes;
     return 0;
 }
@@ -412,14 +500,14 @@ uint64_t sim_native_capacity(const struct sim *s)
 
 uint64_t sim_mapped_beyond(const struct sim *s)
 {
-    uint64_t n = 0;
-    for (uint64_t unit = (s->limit_bytes + s->model.unit_bytes - 1) / s->model.unit_bytes; unit < s->model.units;
-         unit++)
-        n += ftl_page(&s->ftl, (uint32_t)unit) != FTL_NONE;
+    uint64_t n = 0, first = s->base_bytes / s->model.unit_bytes,
+             end = (s->base_bytes + s->limit_bytes + s->model.unit_bytes - 1) / s->model.unit_bytes;
+    for (uint64_t unit = 0; unit < s->model.units; unit++)
+        n += (unit < first || unit >= end) && ftl_page(&s->ftl, (uint32_t)unit) != FTL_NONE;
     return n;
 }
 
-void sim_power_cycle(struct sim *s)
+void sim_power_cut(struct sim *s)
 {
     struct completion c;
     while (s->done) /* commands that were outstanding are never answered */
@@ -432,39 +520,24 @@ void sim_power_cycle(struct sim *s)
     cache_power_cut(&s->cache);
 }
 
+void sim_power_cycle(struct sim *s)
+{
+    sim_power_cut(s);
+    target_power_on(s);
+}
+
 int sim_save(struct sim *s, const char *path)
 {
     if (sim_outstanding(s))
         return refuse_while_busy(s, "saving the state");
-    if (!path)
-        path = s->state_path;
-    return path ? state_save(s, path) : 0;
+    bool own = !path || (s->state_path && !strcmp(path, s->state_path));
+    if (own && !s->state_path)
+        return 0;
+    return state_save(s, own ? s->state_path : path, own);
 }
 
 int sim_restore(struct sim *s, const char *path)
 {
-    void *data;
-    size_t bytes;
-    char *name, *text, *keys;
-    if (sim_outstanding(s))
-        return refuse_while_busy(s, "restoring a state");
-    int rc = state_read(path, &data, &bytes, &name, &text, &keys);
-    if (rc)
-        return rc;
-    struct model model;
-    char *spec;
-    rc = model_of_file(&model, name, text, keys, &spec);
-    if (!rc && memcmp(&model, &s->model, sizeof model))
-        rc = error_set(
-            SATED_STATE, SATED_LAYER_FILE,
-            "%s holds the state of sim:%s, which is not this drive (sim:%s%s%s); open it by its path, as sim:./FILE",
-            path, spec, s->model.name, *s->keys ? "," : "", s->keys);
-    if (!rc)
-        rc = state_load(s, path, data, bytes);
-    free(spec);
-    free(name);
-    free(text);
-    free(keys);
-    free(data);
-    return rc;
+    bool in_use;
+    return restore(s, path, &in_use);
 }

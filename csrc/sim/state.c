@@ -13,8 +13,10 @@
 #endif
 
 #define MAGIC "SATEDSIM"
-#define SCHEMA 2
-#define HEADER 32 /* magic 8, schema 4, bytes of name 4, of the model's text 4, of the keys 4, of the whole file 8 */
+#define SCHEMA 3
+/* Magic 8, schema 4, bytes of name 4, of the model's text 4, of the keys 4, of the whole file 8, in use 8. */
+#define HEADER 40
+#define IN_USE 32 /* changed in place, so that the checksum leaves it out */
 
 /* A multiply-xor hash of 64-bit words; it finds damage, it is no signature. */
 static uint64_t hash(uint64_t h, const void *data, size_t bytes)
@@ -50,10 +52,13 @@ void state_parts(struct sim *s, struct state_parts *p)
     add(&s->base_nj, sizeof s->base_nj, p);
     add(&s->base_pj, sizeof s->base_pj, p);
     add(&s->power_at, sizeof s->power_at, p);
+    add(&s->base_bytes, sizeof s->base_bytes, p);
     add(&s->served, sizeof s->served, p);
+    add(&s->life, sizeof s->life, p);
+    add(&s->target, sizeof s->target, p);
 }
 
-int state_save(struct sim *s, const char *path)
+int state_save(struct sim *s, const char *path, bool in_use)
 {
     uint8_t header[HEADER], sum[8];
     int rc = file_begins(path, MAGIC, 8);
@@ -71,6 +76,10 @@ int state_save(struct sim *s, const char *path)
     add(s->model_text, text, &p);
     add(s->keys, keys, &p);
     state_parts(s, &p);
+    uint8_t *content = content_store(&s->content);
+    if (!content)
+        return error_set(-ENOMEM, SATED_LAYER_FILE, "%s: not enough memory to write it", path);
+    add(content, content_bytes(&s->content), &p);
     add(sum, sizeof sum, &p);
     memcpy(header, MAGIC, 8);
     bytes_put_le32(header + 8, SCHEMA);
@@ -78,11 +87,26 @@ int state_save(struct sim *s, const char *path)
     bytes_put_le32(header + 16, text);
     bytes_put_le32(header + 20, keys);
     bytes_put_le64(header + 24, p.bytes);
-    uint64_t h = 0;
-    for (size_t i = 0; i + 1 < p.n; i++)
+    bytes_put_le64(header + IN_USE, in_use);
+    uint64_t h = hash(0, header, IN_USE);
+    for (size_t i = 1; i + 1 < p.n; i++)
         h = hash(h, p.part[i].data, p.part[i].bytes);
     bytes_put_le64(sum, h);
-    return file_replace(path, p.part, p.n);
+    rc = file_replace(path, p.part, p.n);
+    free(content);
+    return rc;
+}
+
+int state_mark_in_use(const char *path)
+{
+    uint8_t in_use[8];
+    bytes_put_le64(in_use, 1);
+    return file_patch(path, IN_USE, in_use, sizeof in_use);
+}
+
+bool state_was_in_use(const void *data)
+{
+    return bytes_le64((const uint8_t *)data + IN_USE) != 0;
 }
 
 static char *text_of(const uint8_t *data, size_t bytes)
@@ -171,28 +195,37 @@ int state_load(struct sim *s, const char *path, void *data, size_t bytes)
     uint64_t at = HEADER;
     state_parts(s, &p);
     /* The parts are hashed each by itself, as they were when they were written. */
-    uint64_t h = hash(0, from, HEADER);
+    uint64_t h = hash(0, from, IN_USE);
     for (int i = 0; i < 3; i++) {
         uint32_t n = bytes_le32(from + 12 + 4 * i);
         h = hash(h, from + at, n);
         at += n;
     }
     uint8_t *begin = from + at;
-    if (at + p.bytes + 8 != bytes)
+    if (at + p.bytes + 8 > bytes)
         return damaged(path, "its size is not that of this drive's state");
+    uint64_t kept = bytes - 8 - at - p.bytes;
     for (size_t i = 0; i < p.n; i++) {
         h = hash(h, from + at, p.part[i].bytes);
         at += p.part[i].bytes;
     }
-    if (h != bytes_le64(from + at))
+    h = hash(h, from + at, kept);
+    if (h != bytes_le64(from + at + kept))
         return damaged(path, "its checksum is wrong");
+    struct content content;
+    content_init(&content, (uint32_t)s->model.unit_bytes);
+    if (!content_load(&content, from + at, kept, (uint32_t)s->model.units))
+        return damaged(path, "what its units hold is not that of this drive");
     /* In place, as there may not be memory for a second one. */
     exchange_all(&p, begin);
     const char *wrong = state_check(s);
     if (!wrong) {
         ftl_log_mark(&s->ftl);
+        content_free(&s->content);
+        s->content = content;
         return 0;
     }
     exchange_all(&p, begin);
+    content_free(&content);
     return damaged(path, wrong);
 }

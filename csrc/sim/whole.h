@@ -8,8 +8,10 @@
 
 #include "core/file.h"
 #include "sim/cache.h"
+#include "sim/content.h"
 #include "sim/ftl.h"
 #include "sim/model.h"
+#include "sim/target_state.h"
 #include "sim/timing.h"
 
 struct command {
@@ -31,6 +33,12 @@ struct completion {
     struct command command;
 };
 
+/* What is never set back. */
+struct life {
+    uint64_t read_commands, write_commands, read_bytes, written_bytes, trimmed_bytes;
+    uint64_t placed_units, moved_units, erased_blocks;
+};
+
 struct sim {
     struct model model;
     char *model_text;
@@ -43,7 +51,8 @@ struct sim {
     struct timing timing;
     int64_t now;          /* set by sim_at() only: other threads read it */
     int64_t last_command; /* the time at which a command was last outstanding: the drive has been left alone since */
-    uint64_t limit_bytes;
+    uint64_t limit_bytes; /* what a load can address, from base_bytes on */
+    uint64_t base_bytes;  /* where the drive's first namespace begins; else 0 */
     uint64_t number;
     uint64_t read_units;       /* from flash or its buffer, since the counters were set back */
     uint64_t base_nj, base_pj; /* drawn up to power_at, less what reads and programs took */
@@ -51,6 +60,12 @@ struct sim {
     struct served {
         uint64_t commands[3], bytes[3]; /* by enum sated_op */
     } served;
+    struct life life; /* up to when the counters were last set back */
+    struct content content;
+    struct target target;
+    bool changed;     /* see target_changed() */
+    bool cut_half;    /* power is about to be cut in the midst of the command being carried out */
+    uint8_t *scratch; /* three units, for media.c */
     /* Outstanding commands; there are none while the state is saved. */
     struct fifo waiting;     /* in the host's queue */
     struct fifo writes;      /* in the drive, for want of buffer */
@@ -80,6 +95,20 @@ void queue_take(struct sim *s, struct completion *out);
 
 /* sim.c */
 void sim_power_to(struct sim *s, int64_t t_ns);
+/* As sim_submit, at an offset of the whole drive, which the caller has checked. */
+int sim_submit_at(struct sim *s, uint32_t tag, enum sated_op op, uint64_t offset, uint32_t bytes);
+void sim_power_cut(struct sim *s);                        /* what was on its way is lost */
+void sim_forget(struct sim *s);                           /* no unit holds data, every block is erased */
+void sim_rest(struct sim *s);                             /* dies, channels and firmware have nothing to do */
+void sim_get_life(const struct sim *s, struct life *out); /* from the drive's first day on */
+
+/* target.c: the device side of the drive as the rest of it sees it. */
+void target_init(struct sim *s);
+void target_power_on(struct sim *s);
+const char *target_check(const struct sim *s);
+void target_identify(const struct sim *s, struct sated_identity *out);
+uint64_t target_capacity(const struct sim *s); /* that the device lets address */
+int target_refuse(const struct sim *s);        /* why the medium is blocked; never 0 */
 
 /* state.c. state_read takes a file apart as far as saying of which drive it is (the caller frees all four);
  * state_load puts the rest into a drive made of just that, which is as it was where the file is refused. `data` is used
@@ -92,7 +121,10 @@ struct state_parts {
 };
 int state_read(const char *path, void **data, size_t *bytes, char **name, char **model_text, char **keys);
 int state_load(struct sim *s, const char *path, void *data, size_t bytes);
-int state_save(struct sim *s, const char *path);
+bool state_was_in_use(const void *data);
+/* @param in_use the drive stays open: found so later, its power was cut. */
+int state_save(struct sim *s, const char *path, bool in_use);
+int state_mark_in_use(const char *path);
 void state_parts(struct sim *s, struct state_parts *p); /* adds all that changes, in a fixed order */
 
 /* check.c: what is wrong with a drive's state, NULL if it can be gone on with. Nothing of it is taken for granted. */

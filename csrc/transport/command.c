@@ -63,8 +63,7 @@ int command_face_find(struct sated_drive *d)
         return 0;
     switch (d->kind) {
     case HANDLE_SIMULATED:
-        return no_face(d, "simulated drives of this version have none; give a real drive, or recorded answers by "
-                          "replay:FILE");
+        return no_face(d, "its model is that of no drive with commands; `sated sim models` shows those that have");
     case HANDLE_FILE: return no_face(d, "it is a regular file; give a drive");
     case HANDLE_BLOCK: return face_of_block(d);
     default: return no_face(d, "nothing was found that carries them");

@@ -51,6 +51,6 @@ bool command_reads_only(const struct command *c);
 bool command_unwrap_ata(const struct sated_scsi_command *c, struct sated_ata_command *out);
 
 /* The ways. */
-extern const struct command_face sg_face, bsg_face, nvme_face, replay_face, callback_face;
+extern const struct command_face sg_face, bsg_face, nvme_face, replay_face, callback_face, simulated_face;
 
 #endif

@@ -43,6 +43,7 @@ struct sated_drive {
     uint64_t inode;
     const void *_Atomic load; /* the load that runs on it, or NULL; a load's own thread takes itself out */
     struct sim *sim;
+    uint32_t controller;             /* of a simulated NVMe subsystem: through which commands go */
     const struct command_face *face; /* the way of commands, found when the first one asks for it */
     void *way;                       /* what that way keeps */
     struct record *record;           /* of the commands, while they are recorded */

@@ -8,6 +8,33 @@
 
 #include "core/error.h"
 #include "sim/sim.h"
+#include "sim/target.h"
+#include "transport/command.h"
+
+/* What a command may have changed. */
+static void identify(struct sated_drive *d)
+{
+    sim_identify(d->sim, &d->identity);
+    d->identity.flags |= SATED_IDENTITY_SIMULATED;
+}
+
+static int send_simulated(struct sated_drive *d, const struct command *c, struct sated_reply *reply)
+{
+    if (d->load)
+        return error_set(SATED_STATE, SATED_LAYER_DRIVE,
+                         "%s: takes no commands while a load runs on it; wait for the load first", d->path);
+    int rc = c->nvme ? target_nvme(d->sim, d->controller, c->nvme, c->data, reply)
+                     : target_scsi(d->sim, c->scsi, c->data, reply);
+    identify(d);
+    /* Saved at once, so that a process that is killed leaves what a cut of power leaves. */
+    if (target_take_changed(d->sim)) {
+        int saved = sim_save(d->sim, NULL);
+        rc = rc ? rc : saved;
+    }
+    return rc;
+}
+
+const struct command_face simulated_face = {.send = send_simulated};
 
 int simulated_open(struct sated_drive *d, const char *spec)
 {
@@ -15,9 +42,10 @@ int simulated_open(struct sated_drive *d, const char *spec)
     int rc = sim_new(&d->sim, spec);
     if (rc)
         return rc;
-    sim_identify(d->sim, &d->identity);
-    d->identity.flags |= SATED_IDENTITY_SIMULATED;
+    identify(d);
     d->permitted = true;
+    if (target_exists(d->sim))
+        d->face = &simulated_face;
     return 0;
 }
 
@@ -83,16 +111,58 @@ int sated_sim_restore(struct sated_drive *d, const char *path)
     if (!rc)
         rc = sim_restore(d->sim, path);
     if (!rc)
-        d->identity.capacity_bytes = sim_capacity(d->sim);
+        identify(d);
     return rc;
 }
 
 int sated_sim_power_cycle(struct sated_drive *d)
 {
     int rc = need(d, "switch the simulator's power");
+    if (rc)
+        return rc;
+    sim_power_cycle(d->sim);
+    identify(d);
+    return target_take_changed(d->sim) ? sim_save(d->sim, NULL) : 0;
+}
+
+void sated_sim_fault_init(struct sated_sim_fault *f)
+{
+    *f = (struct sated_sim_fault){.size = sizeof *f, .opcode = -1};
+}
+
+int sated_sim_fail(struct sated_drive *d, const struct sated_sim_fault *f)
+{
+    struct sated_sim_fault fault;
+    int rc = need(d, "order a fault");
+    if (rc)
+        return rc;
+    if (f->size < sizeof(uint32_t) || f->size > sizeof fault)
+        return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
+                         "sated_sim_fault: size is %u, this library knows up to %zu; fill it by sated_sim_fault_init()",
+                         f->size, sizeof fault);
+    sated_sim_fault_init(&fault);
+    memcpy(&fault, f, f->size);
+    return target_add_fault(d->sim, &fault);
+}
+
+int sated_sim_clear_faults(struct sated_drive *d)
+{
+    int rc = need(d, "clear faults");
     if (!rc)
-        sim_power_cycle(d->sim);
+        target_clear_faults(d->sim);
     return rc;
+}
+
+int sated_sim_set_controller(struct sated_drive *d, uint32_t controller)
+{
+    int rc = need(d, "choose a controller");
+    if (rc)
+        return rc;
+    if (d->identity.protocol != SATED_PROTOCOL_NVME || controller > 1)
+        return error_set(SATED_UNSUPPORTED, SATED_LAYER_DRIVE, "%s: has no controller %u; NVMe ones have 0 and 1",
+                         d->path, controller);
+    d->controller = controller;
+    return 0;
 }
 
 int sated_sim_create(const char *uri, const char *path)

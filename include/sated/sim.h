@@ -68,9 +68,62 @@ int sated_sim_save(struct sated_drive *d, const char *path);
  * drive; or an errno. Whenever it fails the drive is as it was. */
 int sated_sim_restore(struct sated_drive *d, const char *path);
 
-/* Switches power off and on: what the write buffer held is kept only if the model has capacitors.
- * Return: as sated_sim_get_counters. */
+/* Switches power off and on: what the write buffer held is kept only if the model has capacitors; locks, freezes and
+ * what else the standards call volatile are as after power-on. Return: as sated_sim_get_counters. */
 int sated_sim_power_cycle(struct sated_drive *d);
+
+/* What can be made to go wrong. */
+enum sated_sim_fault_kind {
+    SATED_FAULT_FAIL = 1,      /* a command is answered with the given sense data, error or status, and does nothing */
+    SATED_FAULT_POWER_CUT = 2, /* during a command; no command is answered until sated_sim_power_cycle */
+    SATED_FAULT_OPERATION_FAILS = 3, /* the next sanitize, format or self-test to be started ends in a failure */
+    SATED_FAULT_STALL = 4,           /* what goes on makes no progress */
+    SATED_FAULT_NO_REGISTERS = 5,    /* ATA: the bridge returns none */
+    SATED_FAULT_FIXED_SENSE = 6,     /* fixed-format sense data, whatever was asked for */
+    SATED_FAULT_LEGACY_SENSE = 7,    /* ATA: a failing command's registers as Linux before 6.11 lays them out */
+    SATED_FAULT_TWELVE_ONLY = 8,     /* ATA: the bridge takes the 12-byte pass-through only */
+    SATED_FAULT_NO_ERASE = 9,        /* ATA: the bridge carries SECURITY SET PASSWORD, but not SECURITY ERASE UNIT */
+    SATED_FAULT_BRIDGE_LOCK = 10,    /* the bridge has a lock of its own: media access answers 07/74/71 */
+    SATED_FAULT_DMA_4K = 11,         /* NVMe: data comes in pieces of 4 KiB, whatever length was asked for */
+    SATED_FAULT_LAST = 11,
+};
+
+/* How far a command was when power was cut, or a format that a cut broke off. */
+enum sated_sim_fault_outcome {
+    SATED_FAULT_BEFORE = 0, /* it had no effect: old data */
+    SATED_FAULT_AFTER = 1,  /* it was carried out, but not answered */
+    SATED_FAULT_HALF = 2,   /* as AFTER, and half of what it started is done */
+    SATED_FAULT_OUTCOME_LAST = 2,
+};
+
+struct sated_sim_fault {
+    uint32_t size;    /* of this struct */
+    uint32_t kind;    /* enum sated_sim_fault_kind */
+    uint32_t after;   /* so many matching commands are let through first */
+    uint32_t count;   /* so many are met; 0 = all, until the faults are cleared */
+    int32_t opcode;   /* of the commands it is for: SCSI operation code, ATA command, NVMe opcode; -1 = all */
+    uint32_t outcome; /* POWER_CUT: enum sated_sim_fault_outcome */
+    uint8_t key;      /* FAIL, SCSI: sense key, additional sense code and qualifier */
+    uint8_t asc;
+    uint8_t ascq;
+    uint8_t ata_error;    /* FAIL, ATA: the ERROR register, such as 04h for ABRT */
+    uint16_t nvme_status; /* FAIL, NVMe: 15 bits, as in struct sated_reply */
+    uint16_t host_status; /* FAIL, SCSI and ATA: the host adapter's, DID_* of the kernel, in place of an answer */
+};
+
+/* Sets all members: of no kind, all commands, for ever. */
+void sated_sim_fault_init(struct sated_sim_fault *f);
+
+/* Orders a fault; up to 16 at a time. They are kept in the drive's state.
+ * Return: as sated_sim_get_counters, or SATED_PARSE. */
+int sated_sim_fail(struct sated_drive *d, const struct sated_sim_fault *f);
+
+/* Takes all faults away; a stalled operation goes on. Return: as sated_sim_get_counters. */
+int sated_sim_clear_faults(struct sated_drive *d);
+
+/* NVMe: later commands go through this controller of the subsystem. @param controller 0 or 1.
+ * Return: as sated_sim_get_counters, SATED_UNSUPPORTED for what has no such controller. */
+int sated_sim_set_controller(struct sated_drive *d, uint32_t controller);
 
 /* cdef: end */
 

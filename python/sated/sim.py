@@ -1,18 +1,30 @@
-"""Simulated drives: models, URIs, counters, state."""
+"""Simulated drives: models, URIs, counters, state, faults, and other programs as their clients."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from sated._ffi import ffi, lib, text
-from sated.errors import ParseError, check
+from sated.errors import ParseError, UnsupportedError, check
 
 if TYPE_CHECKING:
     from sated._drive import Drive
 
-__all__ = ["Counters", "Simulation", "add_model", "create", "model", "models", "uri"]
+__all__ = [
+    "FAULTS",
+    "Counters",
+    "Simulation",
+    "add_model",
+    "create",
+    "environment",
+    "execute",
+    "model",
+    "models",
+    "uri",
+]
 
 _added: list[str] = []
 
@@ -65,6 +77,81 @@ def create(name: str, path: str | os.PathLike[str], **keys: Any) -> str:
     """Makes a state file of a new drive and returns its URI. Raises an error where the file exists."""
     check(lib.sated_sim_create(os.fsencode(uri(name, **keys)), os.fsencode(path)))
     return f"sim:{os.fspath(path)}" if "/" in os.fspath(path) else f"sim:./{os.fspath(path)}"
+
+
+def execute(line: Sequence[str], *, drive: str | os.PathLike[str]) -> int:
+    """Runs an unmodified program against a simulated drive, and returns its exit code: 128 + n where signal n ended it.
+
+    `line`: the program and its arguments. `drive`: as of `environment`. Raises ParseError where there is no such drive
+    or program.
+    """
+    import subprocess
+
+    if not line:
+        raise ParseError("no program to run: give it behind --, such as -- hdparm -I /dev/sim0")
+    try:
+        code = subprocess.run(list(line), env={**os.environ, **environment(drive)}, check=False).returncode
+    except FileNotFoundError:
+        raise ParseError(f"{line[0]}: there is no such program here; check its name, or install it") from None
+    except PermissionError:
+        raise ParseError(f"{line[0]}: is not a program that may be run; check the file") from None
+    return 128 - code if code < 0 else code
+
+
+def environment(drive: str | os.PathLike[str]) -> dict[str, str]:
+    """The environment variables by which a program has a simulated drive as /dev/sim0, /dev/nvmesim0, ...
+
+    `drive`: a state file, or the URI of a simulated drive that has one; without, nothing would be kept from one process
+    to the next. Raises ParseError for another drive, UnsupportedError where the shim is missing.
+    """
+    where = _state_uri(os.fspath(drive))
+    return {
+        "SATED_SIM_EXEC": where,
+        "LD_PRELOAD": ":".join([_shim(), *filter(None, [os.environ.get("LD_PRELOAD")])]),
+    }
+
+
+def _state_uri(name: str) -> str:
+    if not name.startswith("sim:"):
+        if not os.path.isfile(name):  # noqa: PTH113
+            raise ParseError(f"{name}: there is no such state file; make one: sated sim create x210 {name}")
+        return f"sim:{os.path.abspath(name)}"  # noqa: PTH100
+    model, *keys = name.removeprefix("sim:").split(",")
+    is_file = "/" in model or model.endswith(".sim")
+    if not is_file and not any(key.startswith("state=") for key in keys):
+        raise ParseError(f"{name}: keeps nothing from one process to the next; add state=FILE, or give a state file")
+    # The program may change its folder.
+    if is_file:
+        model = os.path.abspath(model)  # noqa: PTH100
+    keys = [f"state={os.path.abspath(key[6:])}" if key.startswith("state=") else key for key in keys]  # noqa: PTH100
+    return "sim:" + ",".join([model, *keys])
+
+
+def _shim() -> str:
+    from importlib.util import find_spec
+
+    found = find_spec("sated._shim")
+    if found is None or not found.origin:
+        raise UnsupportedError("sated is not complete here: its shim is missing; run `make ready`, or install it again")
+    return found.origin
+
+
+#: The kinds of faults, as `Simulation.fail` takes them.
+FAULTS = {
+    "fail": lib.SATED_FAULT_FAIL,
+    "power-cut": lib.SATED_FAULT_POWER_CUT,
+    "operation-fails": lib.SATED_FAULT_OPERATION_FAILS,
+    "stall": lib.SATED_FAULT_STALL,
+    "no-registers": lib.SATED_FAULT_NO_REGISTERS,
+    "fixed-sense": lib.SATED_FAULT_FIXED_SENSE,
+    "legacy-sense": lib.SATED_FAULT_LEGACY_SENSE,
+    "twelve-only": lib.SATED_FAULT_TWELVE_ONLY,
+    "no-erase": lib.SATED_FAULT_NO_ERASE,
+    "bridge-lock": lib.SATED_FAULT_BRIDGE_LOCK,
+    "dma-4k": lib.SATED_FAULT_DMA_4K,
+}
+
+_OUTCOMES = {"before": lib.SATED_FAULT_BEFORE, "after": lib.SATED_FAULT_AFTER, "half": lib.SATED_FAULT_HALF}
 
 
 @dataclass(frozen=True)
@@ -140,6 +227,64 @@ class Simulation:
     def power_cycle(self) -> None:
         """Switches the drive off and on."""
         check(lib.sated_sim_power_cycle(self._drive._handle))
+
+    def fail(
+        self,
+        kind: str,
+        *,
+        opcode: int | None = None,
+        after: int = 0,
+        count: int = 0,
+        outcome: str = "before",
+        sense: tuple[int, int, int] = (0x5, 0x24, 0x00),
+        ata_error: int = 0x04,
+        nvme_status: int = 0x0006,
+        host_status: int = 0,
+    ) -> None:
+        """Orders a fault; up to 16 stand at a time, and they are kept with the drive's state.
+
+        `kind`: one of FAULTS. "fail" answers a command with `sense` (key, ASC, ASCQ), `ata_error` (the ERROR register),
+        `nvme_status` (15 bits) or `host_status` (the kernel's DID_*), as the drive's protocol has it; "power-cut" cuts
+        the power during a command, which had its effect (`outcome` "after"), none ("before"), or half of it ("half");
+        "operation-fails" spoils the next sanitize, format or self-test; "stall" stops the progress of what goes on;
+        the others are the quirks of bridges, adapters and drives in the field. `opcode`: only for commands of this
+        code (SCSI operation code, ATA command, NVMe opcode). `after`: so many are let through; `count`: so many are
+        met, 0 = all until `heal`. Raises ParseError.
+        """
+        if kind not in FAULTS or outcome not in _OUTCOMES:
+            raise ParseError(
+                f'no fault "{kind}" with outcome "{outcome}": kinds are {", ".join(FAULTS)}; outcomes are '
+                f"{', '.join(_OUTCOMES)}"
+            )
+        fault = ffi.new("struct sated_sim_fault *")
+        lib.sated_sim_fault_init(fault)
+        given = {
+            "kind": FAULTS[kind],
+            "after": after,
+            "count": count,
+            "opcode": -1 if opcode is None else opcode,
+            "outcome": _OUTCOMES[outcome],
+            "key": sense[0],
+            "asc": sense[1],
+            "ascq": sense[2],
+            "ata_error": ata_error,
+            "nvme_status": nvme_status,
+            "host_status": host_status,
+        }
+        for name, value in given.items():
+            try:
+                setattr(fault, name, value)
+            except OverflowError:
+                raise ParseError(f"{name} = {value}: does not fit; see the help of Simulation.fail") from None
+        check(lib.sated_sim_fail(self._drive._handle, fault))
+
+    def heal(self) -> None:
+        """Takes all faults away; what stalled goes on."""
+        check(lib.sated_sim_clear_faults(self._drive._handle))
+
+    def use_controller(self, index: int) -> None:
+        """NVMe: later commands go through controller 0 or 1 of the subsystem. Raises UnsupportedError for another."""
+        check(lib.sated_sim_set_controller(self._drive._handle, index))
 
     @property
     def model(self) -> str:

@@ -71,7 +71,7 @@ static void check_refusals(void)
     refused("x210,op=0", SATED_PARSE, "garbage collection needs");
     refused("x210,op=0.5", SATED_PARSE, "bytes of flash, and there are 274877906944");
     refused("x209", SATED_PARSE, "did you mean sim:x210?");
-    refused("nothinglikeit", SATED_PARSE, "generic and x210");
+    refused("nothinglikeit", SATED_PARSE, "lists the models");
     refused("x210,scael=1/64", SATED_PARSE, "did you mean scale?");
     refused("generic,page_per_block=64", SATED_PARSE, "did you mean pages_per_block?");
     refused("x210,scale=1/128", SATED_PARSE, "the smallest scale of this model is 1/64");
@@ -308,8 +308,8 @@ static void check_identity(void)
 static void check_models(void)
 {
     struct sated_detail d;
-    CHECK(!strcmp(sated_sim_model_name(0), "generic") && !strcmp(sated_sim_model_name(1), "x210"));
-    CHECK(sated_sim_model_name(2) == NULL);
+    CHECK(!strcmp(sated_sim_model_name(0), "generic") && !strcmp(sated_sim_model_name(4), "x210"));
+    CHECK(sated_sim_model_name(5) == NULL);
     CHECK(sated_sim_model_text("none") == NULL);
     const char *generic = sated_sim_model_text("generic");
     CHECK_EQ(sated_sim_add_model("x210", generic), SATED_PARSE);

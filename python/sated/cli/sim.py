@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .. import _text
 from ._common import Json, command, emit, epilog
 from .info import Uri
+
+if TYPE_CHECKING:
+    from sated.sim import Simulation
 
 app = typer.Typer(
     help="Simulated drives: their models, state files and counters.",
@@ -70,18 +75,100 @@ def create(
 
 def counters(uri: Uri, json: Json = False) -> None:
     """Print what a simulated drive has counted: pages programmed, blocks erased, commands served, energy."""
-    import sated
-
-    with sated.open(uri) as drive:
-        if drive.sim is None:
-            raise sated.UnsupportedError(f"{uri}: only simulated drives have these counters; name one as sim:NAME")
-        counted = drive.sim.counters
+    with _simulated(uri) as simulation:
+        counted = simulation.counters
         told = {**asdict(counted), "write_amplification": counted.write_amplification}
     if json:
         emit(told)
         return
     for name, value in told.items():
         print(f"{name:<20}{_text.number(value):>20}")
+
+
+def execute(
+    line: Annotated[
+        list[str], typer.Argument(metavar="-- COMMAND [ARGUMENT]...", help="The program to run, with its arguments.")
+    ],
+    drive: Annotated[
+        str,
+        typer.Option("--drive", metavar="FILE|URI", help="A state file (sated sim create), or sim:NAME,state=FILE."),
+    ],
+) -> int:
+    """Run an unmodified program against a simulated drive.
+
+    For it, and for all that it starts, the drive is /dev/sim0 and /dev/sgsim0 (SATA, SAS) or /dev/nvmesim0,
+    /dev/nvmesim0n1 and so on (NVMe; /dev/nvmesim1 is the second controller). Sleeping runs on the drive's clock and
+    takes no time. What happens to the drive is kept in its state file; a program that is killed cuts its power. The
+    exit code is the program's.
+    """
+    import sated
+
+    return sated.sim.execute(line, drive=drive)
+
+
+def fail(
+    uri: Uri,
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="What goes wrong; a wrong one lists them all.")],
+    opcode: Annotated[str, typer.Option(metavar="BYTE", help="Only commands of this code, such as 0xf4.")] = "any",
+    after: Annotated[int, typer.Option(metavar="N", help="Let so many matching commands through first.")] = 0,
+    count: Annotated[int, typer.Option(metavar="N", help="Meet so many; 0 = until `sated sim heal`.")] = 0,
+    outcome: Annotated[str, typer.Option(metavar="WORD", help="Of power-cut: before, after or half.")] = "before",
+    sense: Annotated[str | None, typer.Option(metavar="K/AA/QQ", help="Of fail: the sense, such as 3/11/00.")] = None,
+    error: Annotated[int, typer.Option(metavar="N", help="Of fail: the ATA ERROR register.")] = 0x04,
+    status: Annotated[int, typer.Option(metavar="N", help="Of fail: the NVMe status.")] = 0x6,
+    json: Json = False,
+) -> None:
+    """Order a fault: it is kept with the drive's state."""
+    import sated
+
+    try:
+        code = None if opcode == "any" else int(opcode, 0)
+        told = (0x5, 0x24, 0) if sense is None else tuple(int(part, 16) for part in sense.split("/"))
+        if len(told) != 3:
+            raise ValueError
+    except ValueError:
+        raise sated.ParseError(
+            f"--opcode {opcode} --sense {sense}: give a byte such as 0xf4, and sense as K/AA/QQ in hex, such as 3/11/00"
+        ) from None
+    with _simulated(uri) as simulation:
+        simulation.fail(
+            kind,
+            opcode=code,
+            after=after,
+            count=count,
+            outcome=outcome,
+            sense=(told[0], told[1], told[2]),
+            ata_error=error,
+            nvme_status=status,
+        )
+    if json:
+        emit({"uri": uri, "fault": kind})
+
+
+def heal(uri: Uri, json: Json = False) -> None:
+    """Take all faults of a drive away."""
+    with _simulated(uri) as simulation:
+        simulation.heal()
+    if json:
+        emit({"uri": uri, "fault": None})
+
+
+def power(uri: Uri, json: Json = False) -> None:
+    """Switch a drive off and on."""
+    with _simulated(uri) as simulation:
+        simulation.power_cycle()
+    if json:
+        emit({"uri": uri, "power": "cycled"})
+
+
+@contextmanager
+def _simulated(uri: str) -> Iterator[Simulation]:
+    import sated
+
+    with sated.open(uri) as drive:
+        if drive.sim is None:
+            raise sated.UnsupportedError(f"{uri}: is no simulated drive; name one as sim:./FILE or sim:NAME,state=FILE")
+        yield drive.sim
 
 
 app.command("models", short_help="List the models.", epilog=epilog("sated sim models --json"))(command(models))
@@ -91,4 +178,19 @@ app.command(
 )(command(create))
 app.command("counters", short_help="Print what a drive has counted.", epilog=epilog("sated sim counters sim:./my.sim"))(
     command(counters)
+)
+app.command(
+    "exec",
+    short_help="Run hdparm, smartctl, nvme ... against a drive.",
+    epilog=epilog("sated sim exec --drive my.sim -- hdparm -I /dev/sim0"),
+    context_settings={"ignore_unknown_options": True},
+)(command(execute))
+app.command(
+    "fail",
+    short_help="Order a fault.",
+    epilog=epilog("sated sim fail sim:./my.sim power-cut --opcode 0xf4 --outcome half"),
+)(command(fail))
+app.command("heal", short_help="Take all faults away.", epilog=epilog("sated sim heal sim:./my.sim"))(command(heal))
+app.command("power", short_help="Switch a drive off and on.", epilog=epilog("sated sim power sim:./my.sim"))(
+    command(power)
 )

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+#include "sim/media.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/bytes.h"
+#include "sim/sim.h"
+#include "sim/whole.h"
+
+#define PIECE ((uint32_t)1 << 20) /* a long span goes to the map in commands of so many bytes */
+
+/* One command to its end. */
+static void run(struct sim *s, enum sated_op op, uint64_t offset, uint32_t bytes)
+{
+    uint32_t tag;
+    int64_t done_ns;
+    int status;
+    sim_submit_at(s, 0, op, offset, bytes);
+    while (sim_next(s, &tag, &done_ns, &status))
+        ;
+}
+
+static void run_all(struct sim *s, enum sated_op op, uint64_t offset, uint64_t bytes)
+{
+    for (uint32_t n; bytes; offset += n, bytes -= n) {
+        n = bytes < PIECE ? (uint32_t)bytes : PIECE;
+        run(s, op, offset, n);
+    }
+}
+
+/* Part of one unit. */
+struct part {
+    uint32_t unit, at, bytes;
+};
+
+static struct part first_part(const struct sim *s, uint64_t offset, uint64_t bytes)
+{
+    uint32_t unit_bytes = (uint32_t)s->model.unit_bytes;
+    struct part p = {.unit = (uint32_t)(offset / unit_bytes), .at = (uint32_t)(offset % unit_bytes)};
+    p.bytes = bytes < unit_bytes - p.at ? (uint32_t)bytes : unit_bytes - p.at;
+    return p;
+}
+
+static void unit_read(const struct sim *s, uint32_t unit, uint8_t *out)
+{
+    if (ftl_page(&s->ftl, unit) == FTL_NONE)
+        memset(out, 0, s->model.unit_bytes);
+    else
+        content_get(&s->content, unit, out);
+}
+
+int media_read(struct sim *s, uint64_t offset, void *out, uint32_t bytes)
+{
+    uint8_t *unit = s->scratch, *to = out;
+    run_all(s, SATED_READ, offset, bytes);
+    while (bytes) {
+        struct part p = first_part(s, offset, bytes);
+        unit_read(s, p.unit, unit);
+        memcpy(to, unit + p.at, p.bytes);
+        to += p.bytes;
+        offset += p.bytes;
+        bytes -= p.bytes;
+    }
+    return 0;
+}
+
+/* Where the bytes of a write come from: the host's buffer, or a word again and again. */
+static void take(uint8_t *out, uint32_t bytes, const uint8_t **data, uint64_t word)
+{
+    if (*data) {
+        memcpy(out, *data, bytes);
+        *data += bytes;
+    } else {
+        for (uint32_t i = 0; i < bytes; i += 8)
+            bytes_put_le64(out + i, word);
+    }
+}
+
+/* The units' contents are worked out before the write, which drops them: the rest of a unit stays as it was. */
+static int write_piece(struct sim *s, uint64_t offset, uint32_t bytes, const uint8_t **data, uint64_t word)
+{
+    uint32_t unit_bytes = (uint32_t)s->model.unit_bytes;
+    uint8_t *head = s->scratch, *tail = head + unit_bytes, *between = tail + unit_bytes;
+    uint64_t end = offset + bytes;
+    uint32_t first = (uint32_t)(offset / unit_bytes), last = (uint32_t)((end - 1) / unit_bytes);
+    unit_read(s, first, head);
+    unit_read(s, last, tail);
+    run(s, SATED_WRITE, offset, bytes);
+    while (offset < end) {
+        struct part p = first_part(s, offset, end - offset);
+        uint8_t *unit = p.unit == first ? head : p.unit == last ? tail : between;
+        take(unit + p.at, p.bytes, data, word);
+        int rc = content_put(&s->content, p.unit, unit);
+        if (rc)
+            return rc;
+        offset += p.bytes;
+    }
+    return 0;
+}
+
+static int write_all(struct sim *s, uint64_t offset, uint64_t bytes, const uint8_t *data, uint64_t word)
+{
+    int rc = 0;
+    for (uint32_t n; bytes && !rc; offset += n, bytes -= n) {
+        n = bytes < PIECE ? (uint32_t)bytes : PIECE;
+        rc = write_piece(s, offset, n, &data, word);
+    }
+    return rc;
+}
+
+int media_write(struct sim *s, uint64_t offset, const void *data, uint32_t bytes)
+{
+    return write_all(s, offset, bytes, data, 0);
+}
+
+int media_fill(struct sim *s, uint64_t offset, uint64_t bytes, uint64_t word)
+{
+    return write_all(s, offset, bytes, NULL, word);
+}
+
+/* Zeroes part of a unit that holds data. */
+static int zero_part(struct sim *s, struct part p)
+{
+    uint8_t *unit = s->scratch;
+    if (p.bytes == s->model.unit_bytes || !p.bytes || ftl_page(&s->ftl, p.unit) == FTL_NONE)
+        return 0;
+    unit_read(s, p.unit, unit);
+    memset(unit + p.at, 0, p.bytes);
+    return content_put(&s->content, p.unit, unit);
+}
+
+int media_trim(struct sim *s, uint64_t offset, uint64_t bytes)
+{
+    if (!bytes)
+        return 0;
+    uint64_t end = offset + bytes, tail = end % s->model.unit_bytes;
+    struct part first = first_part(s, offset, bytes), last = first_part(s, tail < bytes ? end - tail : offset, tail);
+    run_all(s, SATED_TRIM, offset, bytes);
+    int rc = zero_part(s, first);
+    return rc || last.unit == first.unit ? rc : zero_part(s, last);
+}
+
+void media_flush(struct sim *s)
+{
+    if (!s->model.timing)
+        return;
+    timing_flush(&s->timing, &s->model, &s->ftl, s->now);
+    if (s->timing.busy > s->now)
+        sim_idle_until(s, s->timing.busy);
+    timing_settle(&s->timing, &s->model, &s->ftl, s->now);
+}
+
+bool media_is_mapped(const struct sim *s, uint64_t offset)
+{
+    return ftl_page(&s->ftl, (uint32_t)(offset / s->model.unit_bytes)) != FTL_NONE;
+}
+
+void media_erase(struct sim *s)
+{
+    sim_forget(s);
+}
+
+void media_erase_span(struct sim *s, uint64_t offset, uint64_t bytes)
+{
+    uint64_t unit = (offset + s->model.unit_bytes - 1) / s->model.unit_bytes,
+             end = (offset + bytes) / s->model.unit_bytes;
+    for (; unit < end; unit++) {
+        ftl_trim(&s->ftl, (uint32_t)unit);
+        content_drop(&s->content, (uint32_t)unit);
+    }
+}
+
+void media_overwrite(struct sim *s, uint64_t word)
+{
+    sim_forget(s);
+    for (uint32_t unit = 0; unit < s->ftl.units; unit++) {
+        if (s->model.timing)
+            timing_gather(&s->timing, &s->model, &s->ftl, true);
+        ftl_write(&s->ftl, unit);
+        if (s->model.timing)
+            timing_program(&s->timing, &s->model, &s->ftl, s->now);
+    }
+    if (s->model.timing)
+        ftl_log_retire(&s->ftl, s->ftl.log_at);
+    sim_rest(s);
+    s->content.fill = word;
+    s->content.overwritten = 1;
+}
+
+int64_t media_erase_ns(const struct sim *s)
+{
+    return (int64_t)s->model.purge_ns;
+}
+
+void media_spend(struct sim *s, int64_t ns)
+{
+    sim_idle_until(s, s->now + ns);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* For the targets among themselves: what they share, and what each of them offers to target.c. */
+#ifndef SATED_SIM_TARGET_INSIDE_H
+#define SATED_SIM_TARGET_INSIDE_H
+
+#include "sim/media.h"
+#include "sim/target.h"
+#include "sim/whole.h"
+
+/* A protocol's side of it; target_scsi.c, target_sat.c and target_nvme.c each have one. */
+struct target_protocol {
+    const char *name; /* as models call it */
+    /* As it leaves the factory; the rest of struct target is zero. */
+    void (*init)(struct sim *s);
+    /* Power has come back: what is volatile is as after power-on. An operation goes on from where it was, unless this
+     * stops it. */
+    void (*power_on)(struct sim *s);
+    /* An operation has come to its end (fails: to a bad one); s->target.operation is still that of it. */
+    void (*finish)(struct sim *s, const struct operation *o);
+    /* What is wrong with the state, or NULL; nothing of it is taken for granted. */
+    const char *(*check)(const struct sim *s);
+    /* Adds what only the device knows: capacity_bytes of what a load can address, logical_block_bytes, serial, ... */
+    void (*identify)(const struct sim *s, struct sated_identity *out);
+    /* Carries out a command that no fault prevents; the one that does not fit is NULL. */
+    void (*scsi)(struct sim *s, const struct sated_scsi_command *c, void *data, struct sated_reply *reply);
+    void (*nvme)(struct sim *s, uint32_t controller, const struct sated_nvme_command *c, void *data,
+                 struct sated_reply *reply);
+    /* The answer of a fault of the kind FAIL. */
+    void (*fail)(struct sim *s, const struct fault *f, const struct sated_scsi_command *c, struct sated_reply *reply);
+};
+
+extern const struct target_protocol target_protocol_ata, target_protocol_scsi, target_protocol_nvme;
+
+/* The serial number, as identities and commands tell it. @param out 20 bytes of room. */
+void target_serial(const struct sim *s, char out[20]);
+
+/* A world-wide name made from the seed: NAA 5, a made-up OUI. */
+uint64_t target_wwn(const struct sim *s);
+
+/* ---- What outlasts a cut ---- */
+
+/* To be called by every command that changes struct target, or data that was promised to stay. */
+void target_changed(struct sim *s);
+
+/* What a load and the medium can be addressed by now: a window, and whether it is open. */
+void target_set_window(struct sim *s, uint64_t base_bytes, uint64_t bytes, bool blocked);
+
+/* ---- Operations ---- */
+
+void operation_start(struct sim *s, enum operation_kind kind, int64_t length_ns);
+/* Breaks it off; finish is not called. */
+void operation_stop(struct sim *s);
+/* Progress in 1/65536, 0 to 65535; 65535 where nothing goes on. */
+uint32_t operation_progress(const struct sim *s);
+/* Ends what has come to its end by now; done before every command. */
+void operation_update(struct sim *s);
+/* For commands that answer only when what they started has come to its end: lets the time pass, and the operation
+ * finish. Return: whether it did; not where it stalls or the power is cut in its midst. */
+bool operation_wait(struct sim *s);
+
+/* ---- Faults ---- */
+
+/* Whether a fault of a kind is there: a quirk, which counts nothing down. */
+bool fault_stands(const struct sim *s, enum sated_sim_fault_kind kind);
+
+/* Takes a fault of a kind that this opcode meets (-1: whatever it is for), counting it down. Return: whether there was
+ * one, which *out then is. */
+bool fault_take(struct sim *s, enum sated_sim_fault_kind kind, int opcode, struct fault *out);
+
+/* ---- Numbers for health ---- */
+
+/* Hours that it has been on, in reported time; host bytes and bytes programmed in its life, times the scale. */
+uint64_t target_hours(const struct sim *s);
+uint64_t target_life_written_bytes(const struct sim *s);
+uint64_t target_life_read_bytes(const struct sim *s);
+uint64_t target_life_programmed_bytes(const struct sim *s);
+/* Mean erases of a block against what the model's flash endures, in percent, 0 to 255. */
+uint32_t target_used_percent(const struct sim *s);
+/* Made up from whether it works: degrees Celsius. */
+uint32_t target_temperature_c(const struct sim *s);
+
+#endif

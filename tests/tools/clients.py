@@ -1,0 +1,92 @@
+"""Unmodified hdparm, smartctl, sg3_utils and nvme-cli as clients of simulated drives.
+
+Each test looks at the drive before and after: through the tool, through `sated`, and through the simulator's counters.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import sated
+
+BLOCK = 512
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a program said."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def all(self) -> str:
+        return self.out + self.err
+
+
+@dataclass(frozen=True)
+class Client:
+    """A simulated drive in a state file, as one tool after the other has it."""
+
+    path: Path
+
+    def run(self, line: str, *, code: int | None = 0, data: bytes = b"") -> Told:
+        """Runs a tool, and checks its exit code where one is given."""
+        words = line.split()
+        if shutil.which(words[0], path=f"{os.environ['PATH']}:/usr/sbin:/sbin") is None:
+            pytest.skip(f"{words[0]} is not installed: make test-tools installs it")
+        environment = {
+            **os.environ,
+            "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin",
+            "LC_ALL": "C",
+            **sated.sim.environment(self.path),
+        }
+        done = subprocess.run(words, env=environment, input=data, capture_output=True, timeout=60, check=False)
+        told = Told(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
+        assert code is None or told.code == code, f"{line}: exit code {told.code}\n{told.all}"
+        return told
+
+    @contextmanager
+    def drive(self) -> Iterator[sated.Drive]:
+        with sated.open(f"sim:{self.path}") as drive:
+            yield drive
+
+    def power_cycle(self) -> None:
+        with self.drive() as drive:
+            assert drive.sim is not None
+            drive.sim.power_cycle()
+
+    def sleep(self, seconds: float) -> None:
+        with self.drive() as drive:
+            drive.sleep(seconds)
+
+    def mapped(self) -> int:
+        """Mapping units that hold data."""
+        with self.drive() as drive:
+            assert drive.sim is not None
+            return drive.sim.counters.mapped_units
+
+    def fail(self, kind: str, **what: object) -> None:
+        with self.drive() as drive:
+            assert drive.sim is not None
+            drive.sim.fail(kind, **what)  # type: ignore[arg-type]
+
+    def heal(self) -> None:
+        with self.drive() as drive:
+            assert drive.sim is not None
+            drive.sim.heal()
+
+
+def make(folder: Path, model: str) -> Client:
+    path = folder / "drive.sim"
+    sated.sim.create(model, path)
+    return Client(path)
