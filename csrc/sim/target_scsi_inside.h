@@ -47,9 +47,9 @@ enum scsi_code {
 struct scsi_sense {
     uint8_t key;
     uint16_t code;
-    bool specific;       /* SKSV */
-    uint8_t sks[3];      /* the sense key specific bytes, SKSV left out */
-    bool valid;          /* INFORMATION */
+    bool specific;  /* SKSV */
+    uint8_t sks[3]; /* the sense key specific bytes, SKSV left out */
+    bool valid;     /* INFORMATION */
     uint64_t information;
 };
 
