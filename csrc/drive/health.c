@@ -11,6 +11,7 @@
 
 #include "core/buffer.h"
 #include "core/error.h"
+#include "transport/command.h"
 #include "transport/handle.h"
 
 #define COLDEST (-100.0)
@@ -127,7 +128,7 @@ static bool take(struct health *h, const char *name, bool optional, int rc, cons
 bool health_ask_scsi(struct health *h, const char *name, bool optional, const struct sated_scsi_command *c)
 {
     struct sated_reply reply = {.data_len = 0};
-    return !h->over && take(h, name, optional, sated_scsi_raw(h->d, c, h->page, &reply), &reply);
+    return !h->over && take(h, name, optional, command_ask(h->d, c, h->page, &reply), &reply);
 }
 
 bool health_ask_ata(struct health *h, const char *name, bool optional, const struct sated_ata_command *c,

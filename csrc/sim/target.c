@@ -243,6 +243,12 @@ void operation_update(struct sim *s)
     target_changed(s);
 }
 
+void target_update(struct sim *s)
+{
+    if (!s->target.off)
+        operation_update(s);
+}
+
 uint32_t operation_progress(const struct sim *s)
 {
     const struct operation *o = &s->target.operation;

@@ -28,6 +28,9 @@ int target_nvme(struct sim *s, uint32_t controller, const struct sated_nvme_comm
 /* Whether the last command changed what outlasts a cut of power, since the last time this was asked. */
 bool target_take_changed(struct sim *s);
 
+/* Ends what has come to its end by now. */
+void target_update(struct sim *s);
+
 /* Faults. Return: 0, or SATED_PARSE. */
 int target_add_fault(struct sim *s, const struct sated_sim_fault *f);
 void target_clear_faults(struct sim *s);

@@ -16,6 +16,8 @@
 #include "transport/record.h"
 #include "transport/timeout.h"
 
+#define UNIT_ATTENTION 6  /* sense key */
+#define ATTENTIONS_MAX 4  /* that wait at a time: power on, capacity, parameters, ... */
 #define LARGEST ((uint32_t)64 << 20) /* of one command; the kernel allows less */
 #define ATA_BUSY 0x80                /* STATUS: BSY */
 #define ATA_ENDED 0x61               /* STATUS: DRDY of a drive that is done, ERR and DF of one that failed */
@@ -260,6 +262,19 @@ static int ata_send_shorter(struct sated_drive *d, const struct sated_ata_comman
         return rc;
     *reply = refusal;
     return error_copy(&first);
+}
+
+int command_ask(struct sated_drive *d, const struct sated_scsi_command *c, void *data, struct sated_reply *reply)
+{
+    struct sated_detail detail;
+    int rc = sated_scsi_raw(d, c, data, reply);
+    for (int again = 0; rc == SATED_SENSE && again < ATTENTIONS_MAX; again++) {
+        sated_detail_get(&detail);
+        if (detail.sense_key != UNIT_ATTENTION)
+            break;
+        rc = sated_scsi_raw(d, c, data, reply);
+    }
+    return rc;
 }
 
 int sated_ata_raw(struct sated_drive *d, const struct sated_ata_command *c, void *data,

@@ -32,6 +32,10 @@ int command_face_find(struct sated_drive *d);
 /* Whether a SCSI device is a disk. @param folder in sysfs, below the root. Return: 0 or SATED_UNSUPPORTED. */
 int command_check_type(const struct sated_drive *d, const char *folder);
 
+/* A question of the library's own: sent once more where a unit attention came in its place, which is told once and says
+ * nothing of the question (SAM-6, unit attention conditions). As sated_scsi_raw. */
+int command_ask(struct sated_drive *d, const struct sated_scsi_command *c, void *data, struct sated_reply *reply);
+
 /* The command in words and bytes, for sentences: "INQUIRY (12 01 80 00 ff 00)". */
 void command_text(char *out, size_t n, const struct command *c);
 

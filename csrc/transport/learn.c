@@ -227,7 +227,7 @@ uint32_t learn_cdb_len(const struct sated_drive *d, const struct sated_ata_comma
 static void ask_scsi(struct sated_drive *d, const struct sated_scsi_command *c, uint8_t *page)
 {
     struct sated_reply reply;
-    if (sated_scsi_raw(d, c, page, &reply) == 0)
+    if (command_ask(d, c, page, &reply) == 0)
         learn(&d->identity, &(struct command){.set = SATED_COMMANDS_SCSI, .scsi = c}, page, reply.data_len);
 }
 

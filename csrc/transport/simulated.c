@@ -18,6 +18,13 @@ static void identify(struct sated_drive *d)
     d->identity.flags |= SATED_IDENTITY_SIMULATED;
 }
 
+/* Saved at once, so that a process that is killed leaves what a cut of power leaves. */
+static int keep(struct sated_drive *d)
+{
+    identify(d);
+    return target_take_changed(d->sim) ? sim_save(d->sim, NULL) : 0;
+}
+
 static int send_simulated(struct sated_drive *d, const struct command *c, struct sated_reply *reply)
 {
     if (d->load)
@@ -25,13 +32,8 @@ static int send_simulated(struct sated_drive *d, const struct command *c, struct
                          "%s: takes no commands while a load runs on it; wait for the load first", d->path);
     int rc = c->nvme ? target_nvme(d->sim, d->controller, c->nvme, c->data, reply)
                      : target_scsi(d->sim, c->scsi, c->data, reply);
-    identify(d);
-    /* Saved at once, so that a process that is killed leaves what a cut of power leaves. */
-    if (target_take_changed(d->sim)) {
-        int saved = sim_save(d->sim, NULL);
-        rc = rc ? rc : saved;
-    }
-    return rc;
+    int saved = keep(d);
+    return rc ? rc : saved;
 }
 
 const struct command_face simulated_face = {.send = send_simulated};
@@ -47,6 +49,13 @@ int simulated_open(struct sated_drive *d, const char *spec)
     if (target_exists(d->sim))
         d->face = &simulated_face;
     return 0;
+}
+
+int simulated_sleep(struct sated_drive *d, int64_t until_ns)
+{
+    sim_idle_until(d->sim, until_ns);
+    target_update(d->sim);
+    return keep(d);
 }
 
 int simulated_purge(struct sated_drive *d, bool *empty)
@@ -121,8 +130,7 @@ int sated_sim_power_cycle(struct sated_drive *d)
     if (rc)
         return rc;
     sim_power_cycle(d->sim);
-    identify(d);
-    return target_take_changed(d->sim) ? sim_save(d->sim, NULL) : 0;
+    return keep(d);
 }
 
 void sated_sim_fault_init(struct sated_sim_fault *f)

@@ -11,6 +11,9 @@ int simulated_open(struct sated_drive *d, const char *spec);
 /* Erases it, in its own time. @param empty receives whether its counters say afterwards that nothing is mapped. */
 int simulated_purge(struct sated_drive *d, bool *empty);
 
+/* Leaves it idle until its own time; what comes to its end meanwhile is seen, and kept. Return: 0 or an error. */
+int simulated_sleep(struct sated_drive *d, int64_t until_ns);
+
 /* The LBA limit, kept with the drive's state; and whether nothing beyond it holds data. */
 int simulated_set_capacity(struct sated_drive *d, uint64_t bytes);
 bool simulated_empty_beyond(const struct sated_drive *d);

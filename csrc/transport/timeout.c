@@ -126,7 +126,7 @@ int sated_scsi_timeout_get(struct sated_drive *d, const struct sated_scsi_comman
     *timeout_ms = usual(&(struct command){.set = SATED_COMMANDS_SCSI, .scsi = of});
     int rc = sated_scsi_build_report_opcodes(&ask, any ? 2 : 1, of->cdb[0], action, true, sizeof answer);
     if (!rc)
-        rc = sated_scsi_raw(d, &ask, answer, &reply);
+        rc = command_ask(d, &ask, answer, &reply);
     if (!rc)
         rc = sated_scsi_decode_one_opcode(answer, reply.data_len, &one);
     if (rc)
