@@ -17,7 +17,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-
 import sated
 
 BLOCK = 512

@@ -48,7 +48,7 @@ def x210(first: Client, tmp_path: Path) -> Client:
     return copy(first, tmp_path)
 
 
-# ---- What both say -----------------------------------------------------------------------------------------------------
+# ---- What both say ----
 
 
 def hdparm(client: Client, options: str, code: int = 0) -> str:
@@ -107,7 +107,7 @@ def is_empty(client: Client) -> bool:
     return client.mapped() == 0 and client.read(0, len(PIECE)) == bytes(len(PIECE))
 
 
-# ---- Looking -----------------------------------------------------------------------------------------------------------
+# ---- Looking ----
 
 
 def test_identify(both: Client) -> None:
@@ -137,7 +137,7 @@ def test_dco_identify(both: Client) -> None:
     assert (told.sectors, told.revision, told.checksum) == (native, 2, 1)
 
 
-# ---- Reading and writing -----------------------------------------------------------------------------------------------
+# ---- Reading and writing ----
 
 
 def test_sectors(both: Client) -> None:
@@ -201,7 +201,7 @@ def test_write_cache(x210: Client) -> None:
 
 
 def test_killed_writer(both: Client) -> None:
-    """A process that is killed takes the drive's power with it: flushed data is there, other data only with capacitors."""
+    """A process that is killed cuts the drive's power: flushed data is there, other data only with capacitors."""
     with both.drive() as drive:
         before = drive.health()
         kept = drive.identity.vendor == "INTEL"
@@ -215,7 +215,7 @@ def test_killed_writer(both: Client) -> None:
     assert (after.power_cycles, after.unsafe_shutdowns) == (3, 2)
 
 
-# ---- Host Protected Area, Device Configuration Overlay -------------------------------------------------------------------
+# ---- Host Protected Area, Device Configuration Overlay ----
 
 
 @pytest.mark.parametrize("kept", [False, True], ids=["volatile", "permanent"])
@@ -272,7 +272,7 @@ def test_overlay(x210: Client) -> None:
     assert sectors(x210) == (native, native)
 
 
-# ---- Security ----------------------------------------------------------------------------------------------------------
+# ---- Security ----
 
 
 def lock(client: Client, options: str = "") -> None:
@@ -458,7 +458,7 @@ def test_killed_owner(x210: Client) -> None:
     assert x210.read(0, 12288) == PIECE[:4096] + bytes(4096) + PIECE[8192:12288]
 
 
-# ---- Sanitize ----------------------------------------------------------------------------------------------------------
+# ---- Sanitize ----
 
 SANITIZE = {
     "block": "--sanitize-block-erase",
@@ -567,7 +567,7 @@ def test_sanitize_that_stalls(x210: Client) -> None:
     assert sanitizing(x210) == ("SD0", {"completed"})
 
 
-# ---- Faults ------------------------------------------------------------------------------------------------------------
+# ---- Faults ----
 
 
 def test_without_registers(x210: Client) -> None:
@@ -589,9 +589,9 @@ def test_without_registers(x210: Client) -> None:
 
 @pytest.mark.parametrize(("kind", "error"), [("legacy-sense", ABORTED), ("fixed-sense", None)])
 def test_sense_that_hdparm_cannot_read(x210: Client, kind: str, error: int | None) -> None:
-    """Fixed-format sense: hdparm 9.65 looks for descriptors only, complains, and takes a refusal for success. The legacy
-    kind is a failing command's as Linux before 6.11 builds it, which sated knows. A failing command's by the standard
-    is like any other in fixed format, so that its registers stay unknown; that it failed is not."""
+    """Fixed-format sense: hdparm 9.65 looks for descriptors only, complains, and takes a refusal for success. The
+    legacy kind is a failing command's as Linux before 6.11 builds it, which sated knows. A failing command's by the
+    standard is like any other in fixed format, so that its registers stay unknown; that it failed is not."""
     lock(x210)
     x210.fail(kind)
     told = hdparm(x210, f"{USER} --security-unlock wrong")
@@ -614,8 +614,8 @@ def test_twelve_byte_bridge(x210: Client) -> None:
 
 
 def test_bridge_without_erase(x210: Client) -> None:
-    """It takes the password, and not the erase that was to follow. hdparm says nothing but an SG_IO complaint (its sense
-    is of a SCSI command, without registers) and ends with 0: the drive is left with a password."""
+    """It takes the password, and not the erase that was to follow. hdparm only complains of sense data (which is of a
+    SCSI command, without registers) and ends with 0: the drive is left with a password."""
     x210.write(0, PIECE)
     x210.fail("no-erase")
     hdparm(x210, f"{USER} --security-set-pass secret")
