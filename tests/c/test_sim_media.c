@@ -141,8 +141,25 @@ static void check_cut(void)
     sim_free(s);
 }
 
+/* A span of more than one command of the map: of a unit in which one ends and the next begins nothing stays. */
+static void check_long_trim(void)
+{
+    struct sim *s = loop_open(SPEC);
+    uint64_t capacity = sim_capacity(s), from = 512, bytes = (1 << 20) + 65536;
+    CHECK(from + bytes < capacity);
+    memset(wanted, 0xc3, capacity);
+    CHECK_EQ(media_write(s, 0, wanted, (uint32_t)capacity), 0);
+    memset(held, true, sizeof held);
+    CHECK_EQ(media_trim(s, from, bytes), 0);
+    memset(wanted + from, 0, bytes);
+    hold(from, bytes, false);
+    CHECK(same(s, capacity));
+    sim_free(s);
+}
+
 int main(void)
 {
+    check_long_trim();
     check_bytes("on");
     check_bytes("off");
     check_cut();
