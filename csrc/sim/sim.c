@@ -225,7 +225,8 @@ int sim_new(struct sim **out, const char *text)
              : spec.is_file ? open_file(s, &spec)
                             : open_model(s, &spec);
     if (!rc && spec.lba_given) {
-        uint64_t limit = (uint64_t)((double)s->model.units * spec.lba) * s->model.unit_bytes, most = target_capacity(s);
+        uint64_t unit = s->model.unit_bytes, native, most = target_capacity(s, &native),
+                 limit = (uint64_t)((double)(native / unit) * spec.lba) * unit;
         s->limit_bytes = limit < most ? limit : most; /* the device itself may let less be addressed */
     }
     if (!rc && spec.lba_given && !s->limit_bytes)
@@ -371,7 +372,7 @@ int sim_submit(struct sim *s, uint32_t tag, enum sated_op op, uint64_t offset, u
                          "sim:%s: %u bytes at %llu are refused: whole blocks of %d bytes below %llu can be addressed",
                          s->model.name, bytes, (unsigned long long)offset, MODEL_LOGICAL_BLOCK,
                          (unsigned long long)s->limit_bytes);
-    if (s->target.blocked)
+    if (s->target.blocked || s->target.off)
         return target_refuse(s);
     return sim_submit_at(s, tag, op, s->base_bytes + offset, bytes);
 }
@@ -468,6 +469,8 @@ int sim_purge(struct sim *s)
 {
     if (sim_outstanding(s))
         return refuse_while_busy(s, "a purge");
+    if (s->target.off)
+        return target_refuse(s);
     sim_power_to(s, s->now);
     sim_forget(s);
     sim_at(s, s->now + (int64_t)s->model.purge_ns);
@@ -480,12 +483,12 @@ int sim_set_capacity(struct sim *s, uint64_t bytes)
 {
     if (sim_outstanding(s))
         return refuse_while_busy(s, "setting the capacity");
-    if (!bytes || bytes % MODEL_LOGICAL_BLOCK || bytes > target_capacity(s))
+    uint64_t native, most = target_capacity(s, &native);
+    if (!bytes || bytes % MODEL_LOGICAL_BLOCK || bytes > most)
         return error_set(-EINVAL, SATED_LAYER_DRIVE,
                          "sim:%s: a capacity of %llu bytes is refused: it is a multiple of %d, up to the %llu that the "
                          "drive offers",
-                         s->model.name, (unsigned long long)bytes, MODEL_LOGICAL_BLOCK,
-                         (unsigned long long)target_capacity(s));
+                         s->model.name, (unsigned long long)bytes, MODEL_LOGICAL_BLOCK, (unsigned long long)most);
     s->limit_bytes = bytes;
     return 0;
 }
@@ -535,6 +538,11 @@ int sim_save(struct sim *s, const char *path)
     bool own = !path || (s->state_path && !strcmp(path, s->state_path));
     if (own && !s->state_path)
         return 0;
+    if (own && !file_lock_is_ours(s->lock))
+        return error_set(SATED_STATE, SATED_LAYER_FILE,
+                         "%s: is the state of a drive that another process has open, of which this one is a fork; open "
+                         "it here after that one has closed it",
+                         s->state_path);
     return state_save(s, own ? s->state_path : path, own);
 }
 

@@ -46,7 +46,7 @@ const char *target_check(const struct sim *s)
     if (t->off > 1 || t->blocked > 1 || o->kind > OPERATION_LAST || o->fails > 1)
         return "it is in no known state";
     if (o->kind && (o->resumed_ns < 0 || o->resumed_ns > s->now || o->before_ns < 0 || o->length_ns <= 0 ||
-                    o->before_ns > o->length_ns || o->length_ns > INT64_MAX / 65536))
+                    o->before_ns > o->length_ns || o->length_ns > OPERATION_LONGEST_NS))
         return "what goes on in it has no end";
     for (size_t i = 0; i < FAULTS_MAX; i++)
         if (t->fault[i].kind > SATED_FAULT_LAST || t->fault[i].outcome > SATED_FAULT_OUTCOME_LAST)
@@ -63,10 +63,12 @@ void target_identify(const struct sim *s, struct sated_identity *out)
         p->identify(s, out);
 }
 
-uint64_t target_capacity(const struct sim *s)
+uint64_t target_capacity(const struct sim *s, uint64_t *native)
 {
-    struct sated_identity id = {.capacity_bytes = sim_native_capacity(s)};
+    struct sated_identity id = {.capacity_bytes = sim_native_capacity(s),
+                                .native_capacity_bytes = sim_native_capacity(s)};
     target_identify(s, &id);
+    *native = id.native_capacity_bytes;
     return id.capacity_bytes;
 }
 
@@ -192,8 +194,6 @@ static int carry_out(struct sim *s, uint32_t controller, const struct sated_scsi
     s->cut_half = cuts && f.outcome == SATED_FAULT_HALF;
     if (!cuts || f.outcome != SATED_FAULT_BEFORE)
         answer(s, controller, c, n, data, reply);
-    if (s->cut_half && s->target.operation.kind)
-        s->target.operation.before_ns = s->target.operation.length_ns / 2;
     s->cut_half = false;
     if (!cuts)
         return 0;
@@ -219,11 +219,20 @@ void operation_start(struct sim *s, enum operation_kind kind, int64_t length_ns)
 {
     struct fault f;
     bool fails = fault_take(s, SATED_FAULT_OPERATION_FAILS, -1, &f);
+    length_ns = length_ns > OPERATION_LONGEST_NS ? OPERATION_LONGEST_NS : length_ns > 0 ? length_ns : 1;
     s->target.operation = (struct operation){.kind = kind,
                                              .resumed_ns = s->now,
-                                             .length_ns = length_ns > 0 ? length_ns : 1,
+                                             .before_ns = s->cut_half ? length_ns / 2 : 0,
+                                             .length_ns = length_ns,
                                              .fails = fails};
     target_changed(s);
+}
+
+bool operation_sanitizes(const struct sim *s)
+{
+    uint64_t kind = s->target.operation.kind;
+    return kind == OPERATION_SANITIZE_BLOCK || kind == OPERATION_SANITIZE_CRYPTO ||
+           kind == OPERATION_SANITIZE_OVERWRITE;
 }
 
 void operation_stop(struct sim *s)
@@ -293,6 +302,7 @@ int target_add_fault(struct sim *s, const struct sated_sim_fault *f)
                 .nvme_status = f->nvme_status,
                 .host_status = f->host_status,
             };
+            target_changed(s);
             return 0;
         }
     return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
@@ -303,6 +313,7 @@ void target_clear_faults(struct sim *s)
 {
     hold(s);
     memset(s->target.fault, 0, sizeof s->target.fault);
+    target_changed(s);
 }
 
 bool fault_stands(const struct sim *s, enum sated_sim_fault_kind kind)
@@ -321,11 +332,15 @@ bool fault_take(struct sim *s, enum sated_sim_fault_kind kind, int opcode, struc
             continue;
         if (f->after) {
             f->after--;
+            target_changed(s);
             continue;
         }
         *out = *f;
-        if (f->count != UINT32_MAX && !--f->count)
+        if (f->count == UINT32_MAX)
+            return true;
+        if (!--f->count)
             memset(f, 0, sizeof *f);
+        target_changed(s);
         return true;
     }
     return false;

@@ -47,7 +47,12 @@ void target_set_window(struct sim *s, uint64_t base_bytes, uint64_t bytes, bool 
 
 /* ---- Operations ---- */
 
+#define OPERATION_LONGEST_NS (INT64_MAX / 65536) /* 39 hours of the drive's own time */
+
+/* One that would take longer than the longest takes that. Where the power is about to be cut in its midst, half of it is
+ * done already. */
 void operation_start(struct sim *s, enum operation_kind kind, int64_t length_ns);
+bool operation_sanitizes(const struct sim *s); /* whether it is a sanitize operation that goes on */
 /* Breaks it off; finish is not called. */
 void operation_stop(struct sim *s);
 /* Progress in 1/65536, 0 to 65535; 65535 where nothing goes on. */
