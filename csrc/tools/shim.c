@@ -32,7 +32,7 @@
 static struct shim_file *files[DESCRIPTORS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool inside; /* the library's own calls go on to the C library */
-static pid_t owner;               /* a forked child has no drive */
+static pid_t owner;               /* a child that has yet to call exec, in its parent's memory, has no drive */
 
 static bool enter(void)
 {
@@ -58,6 +58,17 @@ static int fail(int64_t error)
 static struct shim_file *file_of(int fd)
 {
     return fd >= 0 && fd < DESCRIPTORS && owner == getpid() ? files[fd] : NULL;
+}
+
+/* The same, to do something with it until leave(). Return: NULL where it is none of ours. */
+static struct shim_file *enter_file(int fd)
+{
+    if (!file_of(fd) || !enter())
+        return NULL;
+    struct shim_file *f = file_of(fd);
+    if (!f) /* another thread has closed it meanwhile */
+        leave();
+    return f;
 }
 
 static void keep(int fd, struct shim_file *f)
@@ -184,7 +195,7 @@ static void drop(int fd)
 EXPORT int close(int fd)
 {
     REAL(close);
-    if (file_of(fd) && enter()) {
+    if (enter_file(fd)) {
         drop(fd);
         leave();
     }
@@ -194,11 +205,11 @@ EXPORT int close(int fd)
 /* Return: `to`, which now stands for what `from` does. */
 static int duplicated(int from, int to)
 {
-    if (to < 0 || to >= DESCRIPTORS || !enter())
+    if (to < 0 || to >= DESCRIPTORS || to == from || !(file_of(from) || file_of(to)) || !enter())
         return to;
-    if (to != from && files[to])
+    if (file_of(to))
         drop(to);
-    if (file_of(from) && to != from)
+    if (file_of(from))
         keep(to, files[from]);
     leave();
     return to;
@@ -259,8 +270,8 @@ EXPORT int ioctl(int fd, unsigned long request, ...)
 {
     ARGUMENT_BEHIND(request);
     REAL(ioctl);
-    struct shim_file *f = file_of(fd);
-    if (!f || !enter())
+    struct shim_file *f = enter_file(fd);
+    if (!f)
         return real(fd, request, argument);
     int rc = shim_ioctl(f, request, argument);
     leave();
@@ -274,8 +285,8 @@ enum way { READ, WRITE };
 /* Return: whether it was a node's; *out is then what the call returns. @param at -1: where the file stands. */
 static bool try_move(int fd, enum way way, void *data, size_t bytes, int64_t at, ssize_t *out)
 {
-    struct shim_file *f = file_of(fd);
-    if (!f || !enter())
+    struct shim_file *f = enter_file(fd);
+    if (!f)
         return false;
     int64_t rc = -EBADF;
     bool allowed = (f->flags & O_ACCMODE) == O_RDWR || (f->flags & O_ACCMODE) == (way == READ ? O_RDONLY : O_WRONLY);
@@ -369,16 +380,18 @@ EXPORT ssize_t writev(int fd, const struct iovec *v, int n)
 
 static bool try_seek(int fd, int64_t offset, int whence, int64_t *out)
 {
-    struct shim_file *f = file_of(fd);
+    struct shim_file *f = enter_file(fd);
     uint64_t size = 0;
     uint32_t block;
-    if (!f || !enter())
+    int64_t to;
+    if (!f)
         return false;
     bool block_device = f->node.kind == SHIM_BLOCK || f->node.kind == SHIM_NAMESPACE;
     int64_t rc = block_device ? shim_size(&f->node, &size, &block) : -ESPIPE;
     int64_t from = whence == SEEK_CUR ? f->at : whence == SEEK_END ? (int64_t)size : 0;
     if (!rc)
-        rc = whence > SEEK_END || from + offset < 0 ? -EINVAL : (f->at = from + offset);
+        rc = whence < 0 || whence > SEEK_END || __builtin_add_overflow(from, offset, &to) || to < 0 ? -EINVAL
+                                                                                                    : (f->at = to);
     leave();
     *out = rc < 0 ? fail(rc) : rc;
     return true;
@@ -400,8 +413,8 @@ EXPORT off64_t lseek64(int fd, off64_t offset, int whence)
 
 static bool try_flush(int fd, int *out)
 {
-    struct shim_file *f = file_of(fd);
-    if (!f || !enter())
+    struct shim_file *f = enter_file(fd);
+    if (!f)
         return false;
     int rc = shim_flush(f);
     leave();
@@ -627,13 +640,42 @@ EXPORT int select(int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *t)
     return !n && t && try_sleep(ns_of(t->tv_sec, (int64_t)t->tv_usec * 1000)) ? 0 : real(n, r, w, e, t);
 }
 
-/* ---- The end ---- */
+/* ---- Forks and the end ---- */
+
+static void before_fork(void)
+{
+    if (!inside)
+        pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void)
+{
+    if (!inside)
+        pthread_mutex_unlock(&lock);
+}
+
+/* A forked child has copies of the drive and of its nodes, and neither: it opens them anew, as any other process. */
+static void in_child(void)
+{
+    bool was_inside = inside;
+    inside = true;
+    memset(files, 0, sizeof files);
+    shim_forget();
+    inside = was_inside;
+    after_fork();
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    pthread_atfork(before_fork, after_fork, in_child);
+}
 
 /* An orderly end gives the drive back; any other is a cut of its power. */
 static void end(void)
 {
     if (owner != getpid() || !enter())
         return;
+    memset(files, 0, sizeof files); /* what is still called afterwards finds none of its nodes */
     shim_end();
     leave();
 }

@@ -42,6 +42,11 @@ int shim_use(void);
 void shim_release(void);
 /* Gives back whatever is in use: the process ends. */
 void shim_end(void);
+/* Drops a copy of the drive that is in use, which a forked child has from its parent; the drive stays the parent's. */
+void shim_forget(void);
+
+/* Tells the user what went wrong, as the tool itself only gets an errno, which is returned. */
+int shim_refuse(int rc);
 
 /* Whether the drive has this node; for a namespace also through which controller. */
 int shim_find(struct shim_node *node);

@@ -32,8 +32,7 @@ static const char *uri(void)
     return told ? told : "";
 }
 
-/* What the tool itself cannot say: it only gets an errno. */
-static int refuse(int rc)
+int shim_refuse(int rc)
 {
     struct sated_detail detail;
     sated_detail_get(&detail);
@@ -60,7 +59,7 @@ int shim_use(void)
     if (!rc)
         return sated_drive_get_identity(sim.drive, &sim.identity);
     sim.users = 0;
-    return refuse(rc);
+    return shim_refuse(rc);
 }
 
 void shim_release(void)
@@ -70,13 +69,21 @@ void shim_release(void)
     int rc = sated_drive_close(sim.drive);
     sim.drive = NULL;
     if (rc)
-        refuse(rc);
+        shim_refuse(rc);
 }
 
 void shim_end(void)
 {
     sim.users = sim.users ? 1 : 0;
     shim_release();
+}
+
+void shim_forget(void)
+{
+    if (sim.users)
+        sated_drive_close(sim.drive); /* in a child this neither saves nor unlocks */
+    sim.drive = NULL;
+    sim.users = 0;
 }
 
 /* ---- Nodes ---- */

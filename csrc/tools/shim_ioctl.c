@@ -43,8 +43,8 @@ static int sg_io(struct sg_io_hdr *h)
     if (!c.data_len)
         c.direction = SATED_DATA_NONE;
     int rc = shim_scsi(&c, h->dxferp, &reply);
-    if (rc == SATED_PARSE)
-        return -EINVAL;
+    if (rc && !reply.scsi_status && !reply.host_status)
+        return rc == SATED_PARSE ? -EINVAL : shim_refuse(rc);
     h->status = reply.scsi_status;
     h->masked_status = (reply.scsi_status >> 1) & 0x1f;
     h->msg_status = 0;
@@ -95,8 +95,10 @@ static int geometry(struct hd_geometry *g, uint64_t bytes)
 }
 
 /* BLKDISCARD: UNMAP or Deallocate, in pieces that every drive takes. */
-static int discard(const struct shim_node *node, const uint64_t range[2], uint32_t block)
+static int discard(const struct shim_node *node, const uint64_t range[2], uint64_t bytes, uint32_t block)
 {
+    if (range[0] % block || range[1] % block || range[0] > bytes || range[1] > bytes - range[0])
+        return -EINVAL;
     uint64_t lba = range[0] / block, blocks = range[1] / block;
     uint8_t list[4096] = {0};
     for (uint64_t n; blocks; lba += n, blocks -= n) {
@@ -154,7 +156,7 @@ static int block_ioctl(const struct shim_file *f, unsigned long request, void *a
     case BLKBSZGET: return put_int(argument, 4096);
     case BLKSSZGET: return put_int(argument, (int)block);
     case BLKPBSZGET: *(unsigned *)argument = block < 4096 ? 4096 : block; return 0;
-    case BLKDISCARD: return discard(&f->node, argument, block);
+    case BLKDISCARD: return discard(&f->node, argument, bytes, block);
     default: return geometry(argument, bytes);
     }
 }
@@ -186,7 +188,7 @@ static int nvme_command(const struct shim_file *f, struct nvme_passthru_cmd64 *p
         c.direction = c.opcode & 1 ? SATED_DATA_OUT : SATED_DATA_IN;
     int rc = shim_nvme(&f->node, &c, (void *)(uintptr_t)p->addr, &reply);
     if (rc && !reply.nvme_status)
-        return rc == SATED_PARSE ? -EINVAL : -EIO;
+        return rc == SATED_PARSE ? -EINVAL : shim_refuse(rc);
     if (wide)
         p->result = reply.result;
     else

@@ -87,3 +87,79 @@ def test_without_the_variable_nothing_happens(drive: Path) -> None:
     del environment["SATED_SIM_EXEC"]
     line = [sys.executable, "-c", "import os; print(os.path.exists('/dev/sim0'))"]
     assert subprocess.check_output(line, env=environment, text=True) == "False\n"
+
+
+def test_a_fork_has_no_drive(drive: Path) -> None:
+    text = """
+import os
+fd = os.open("/dev/sim0", os.O_RDWR)
+closed, tell = os.pipe()
+child = os.fork()
+if not child:
+    os.read(closed, 1)
+    assert os.read(fd, 512) == b"", "the parent's node"
+    os.close(fd)
+    own = os.open("/dev/sim0", os.O_RDWR)
+    assert os.pwrite(own, b"c" * 4096, 8192) == 4096
+    os._exit(0)
+assert os.pwrite(fd, b"p" * 4096, 0) == 4096
+os.close(fd)
+os.write(tell, b"x")
+assert os.waitpid(child, 0)[1] == 0
+fd = os.open("/dev/sim0", os.O_RDONLY)
+print(os.pread(fd, 1, 0), os.pread(fd, 1, 8192))
+"""
+    assert python(drive, text) == "b'p' b'c'\n"
+
+
+def test_what_a_child_before_exec_closes_stays_open(drive: Path) -> None:
+    text = """
+import os, subprocess
+os.dup2(os.open("/dev/sim0", os.O_RDONLY), 0)
+subprocess.run(["true"], stdin=subprocess.DEVNULL, check=True)
+print(len(os.pread(0, 512, 0)))
+"""
+    assert python(drive, text) == "512\n"
+
+
+def test_wrong_arguments(drive: Path) -> None:
+    text = """
+import errno, fcntl, os, struct
+BLKDISCARD = 0x1277
+fd = os.open("/dev/sim0", os.O_RDWR)
+size = os.lseek(fd, 0, os.SEEK_END)
+for call in (
+    lambda: os.lseek(fd, 0, -1),
+    lambda: os.lseek(fd, 2**63 - 1, os.SEEK_END),
+    lambda: fcntl.ioctl(fd, BLKDISCARD, struct.pack("QQ", 100, 4096)),
+    lambda: fcntl.ioctl(fd, BLKDISCARD, struct.pack("QQ", size, 4096)),
+):
+    try:
+        call()
+        print("taken")
+    except OSError as error:
+        print(errno.errorcode[error.errno])
+assert os.pwrite(fd, b"x" * 8192, 0) == 8192
+fcntl.ioctl(fd, BLKDISCARD, struct.pack("QQ", 0, 4096))
+print(os.pread(fd, 1, 0), os.pread(fd, 1, 4096))
+"""
+    assert python(drive, text).split("\n")[:5] == [*["EINVAL"] * 4, r"b'\x00' b'x'"]
+
+
+def test_a_command_that_cannot_be_kept_fails(drive: Path) -> None:
+    text = """
+import ctypes, fcntl, os, resource, struct
+SG_IO = 0x2285
+fd = os.open("/dev/sgsim0", os.O_RDWR)
+flush = ctypes.create_string_buffer(bytes([0x35]) + bytes(9), 10)
+header = struct.pack("@iiBBHIPPPIIiPBBBBHHiII", ord("S"), -1, 10, 0, 0, 0, 0, ctypes.addressof(flush), *[0] * 14)
+fcntl.ioctl(fd, SG_IO, header)
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+try:
+    fcntl.ioctl(fd, SG_IO, header)
+except OSError as error:
+    print("told")
+"""
+    done = run(drive, sys.executable, "-c", text)
+    assert done.stdout == "told\n", done.stderr
+    assert "sated: " in done.stderr
