@@ -204,7 +204,7 @@ static void check_load(int code)
         sated_load_free(l);
     }
     if (code)
-        REFUSED(rc, code, "refused an I/O");
+        REFUSED(rc, code, "its medium cannot be read");
     else
         CHECK_EQ(rc, 0);
 }
