@@ -125,7 +125,8 @@ struct scsi_sense scsi_pollable(const struct sim *s)
     }
     if (t->power)
         return (struct scsi_sense){.code = (uint16_t)(CODE_LOW_POWER | low_power[t->power])};
-    return (struct scsi_sense){.code = scsi_mode_predicts(s) && scsi_mode_mrie(s) == 6 ? CODE_FALSE_PREDICTION : CODE_NONE};
+    return (struct scsi_sense){.code =
+                                   scsi_mode_predicts(s) && scsi_mode_mrie(s) == 6 ? CODE_FALSE_PREDICTION : CODE_NONE};
 }
 
 /* ---- Data ---- */
@@ -366,10 +367,23 @@ static void carry_out(struct sim *s, const struct sated_scsi_command *c, void *d
 static int counter_of(uint8_t opcode)
 {
     switch (opcode) {
-    case 0x0a: case 0x2a: case 0xaa: case 0x8a: case 0x41: case 0x93: case 0x89: case 0x2e: case 0xae: case 0x8e:
-        return 0;
-    case 0x08: case 0x28: case 0xa8: case 0x88: return 1;
-    case 0x2f: case 0xaf: case 0x8f: return 2;
+    case 0x0a:
+    case 0x2a:
+    case 0xaa:
+    case 0x8a:
+    case 0x41:
+    case 0x93:
+    case 0x89:
+    case 0x2e:
+    case 0xae:
+    case 0x8e: return 0;
+    case 0x08:
+    case 0x28:
+    case 0xa8:
+    case 0x88: return 1;
+    case 0x2f:
+    case 0xaf:
+    case 0x8f: return 2;
     default: return -1;
     }
 }

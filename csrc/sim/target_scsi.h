@@ -50,7 +50,7 @@ struct scsi_state {
     uint8_t attentions;
     uint8_t self_tests;
     uint8_t reserved[3];
-    uint16_t attention[SCSI_ATTENTIONS]; /* unit attentions to be told, oldest first: ASC and ASCQ */
+    uint16_t attention[SCSI_ATTENTIONS];              /* unit attentions to be told, oldest first: ASC and ASCQ */
     struct scsi_self_test self_test[SCSI_SELF_TESTS]; /* newest first */
     uint8_t mode[SCSI_MODE_BYTES], saved[SCSI_MODE_BYTES];
 };

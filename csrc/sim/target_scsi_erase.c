@@ -9,7 +9,7 @@
 
 #define DID_TIME_OUT 3
 #define QUICK 16 /* a new key, or a format that leaves the flash alone, takes so much less than erasing it */
-#define FILL_NS(bytes) ((bytes) * 20 / 9) /* 450 MB/s */
+#define FILL_NS(bytes) ((bytes)*20 / 9) /* 450 MB/s */
 
 /* What an operation keeps with it. */
 enum { ARGUMENT_WORD, ARGUMENT_AUSE };

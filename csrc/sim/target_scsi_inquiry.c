@@ -80,11 +80,11 @@ static uint32_t page_device_id(const struct sim *s, uint8_t *out)
 static uint32_t page_extended(const struct sim *s, uint8_t *out)
 {
     (void)s;
-    out[5] = 0x07;                                                          /* HEADSUP, ORDSUP, SIMPSUP */
-    out[6] = 0x01;                                                          /* V_SUP */
-    out[7] = 0x01;                                                          /* LUICLR */
+    out[5] = 0x07;                                                           /* HEADSUP, ORDSUP, SIMPSUP */
+    out[6] = 0x01;                                                           /* V_SUP */
+    out[7] = 0x01;                                                           /* LUICLR */
     bytes_put_be16(out + 10, (uint16_t)(SCSI_EXTENDED_TEST_NS / MINUTE_NS)); /* EXTENDED SELF-TEST COMPLETION MINUTES */
-    out[13] = 252;                                                          /* MAXIMUM SUPPORTED SENSE DATA LENGTH */
+    out[13] = 252;                                                           /* MAXIMUM SUPPORTED SENSE DATA LENGTH */
     return 60;
 }
 
@@ -158,9 +158,16 @@ static const struct {
     uint8_t page;
     uint32_t (*fill)(const struct sim *s, uint8_t *out);
 } vpd[] = {
-    {0x00, NULL},         {0x80, page_serial},   {0x83, page_device_id}, {0x86, page_extended},
-    {0x87, page_mode_policy}, {0x8a, page_power}, {0x90, page_protocol},  {0xb0, page_limits},
-    {0xb1, page_characteristics}, {0xb2, page_provisioning},
+    {0x00, NULL},
+    {0x80, page_serial},
+    {0x83, page_device_id},
+    {0x86, page_extended},
+    {0x87, page_mode_policy},
+    {0x8a, page_power},
+    {0x90, page_protocol},
+    {0xb0, page_limits},
+    {0xb1, page_characteristics},
+    {0xb2, page_provisioning},
 };
 
 #define VPD (sizeof vpd / sizeof *vpd)

@@ -29,7 +29,6 @@ enum scsi_code {
     CODE_INVALID_OPCODE = 0x2000,
     CODE_LBA_OUT_OF_RANGE = 0x2100,
     CODE_INVALID_IN_CDB = 0x2400,
-    CODE_NO_SUCH_LUN = 0x2500,
     CODE_INVALID_IN_LIST = 0x2600,
     CODE_WRITE_PROTECTED = 0x2702,
     CODE_POWER_ON = 0x2900,
@@ -47,9 +46,9 @@ enum scsi_code {
 struct scsi_sense {
     uint8_t key;
     uint16_t code;
-    bool specific;       /* SKSV */
-    uint8_t sks[3];      /* the sense key specific bytes, SKSV left out */
-    bool valid;          /* INFORMATION */
+    bool specific;  /* SKSV */
+    uint8_t sks[3]; /* the sense key specific bytes, SKSV left out */
+    bool valid;     /* INFORMATION */
     uint64_t information;
 };
 

@@ -164,10 +164,17 @@ static const struct page {
     bool counts; /* which has thresholds and defaults besides, where a drive has them: this one has not */
     void (*fill)(struct log *l);
 } pages[] = {
-    {0x00, false, NULL},         {0x02, true, page_writes},      {0x03, true, page_reads},
-    {0x05, true, page_verifies}, {0x0d, false, page_temperature}, {0x0e, false, page_start_stop},
-    {0x10, false, page_self_tests}, {0x11, false, page_endurance}, {0x15, false, page_background_scan},
-    {0x18, false, page_ports},   {0x2f, false, page_exceptions},
+    {0x00, false, NULL},
+    {0x02, true, page_writes},
+    {0x03, true, page_reads},
+    {0x05, true, page_verifies},
+    {0x0d, false, page_temperature},
+    {0x0e, false, page_start_stop},
+    {0x10, false, page_self_tests},
+    {0x11, false, page_endurance},
+    {0x15, false, page_background_scan},
+    {0x18, false, page_ports},
+    {0x2f, false, page_exceptions},
 };
 
 #define PAGES (sizeof pages / sizeof *pages)

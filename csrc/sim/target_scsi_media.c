@@ -256,8 +256,8 @@ int scsi_write_same(struct scsi_call *k)
     if (!ndob && scsi_take(k, block))
         return -1;
     e.blocks = (uint32_t)blocks;
-    int rc = unmap && (ndob || is_zero(k->data, block)) ? deallocate(k, e.lba, blocks)
-                                                        : fill(k, e, ndob ? NULL : k->data);
+    int rc =
+        unmap && (ndob || is_zero(k->data, block)) ? deallocate(k, e.lba, blocks) : fill(k, e, ndob ? NULL : k->data);
     if (!rc)
         written(k, false);
     return rc;

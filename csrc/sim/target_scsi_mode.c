@@ -26,7 +26,10 @@ static const struct page pages[] = {
     /* Verify Error Recovery */
     {0x07, 0, 12, {0x07, 0x0a, 0, 8}, {0, 0, 0x0f, 0xff, 0, 0, 0, 0, 0, 0, 0xff, 0xff}},
     /* Caching: DISC, WCE; FSW; WCE, RCD, DISC and DRA can be set */
-    {0x08, 0, 20, {0x08, 0x12, 0x14, 0, 0xff, 0xff, 0, 0, 0xff, 0xff, 0xff, 0xff, 0x80, 0x20},
+    {0x08,
+     0,
+     20,
+     {0x08, 0x12, 0x14, 0, 0xff, 0xff, 0, 0, 0xff, 0xff, 0xff, 0xff, 0x80, 0x20},
      {0, 0, 0x15, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x20}},
     /* Control: unrestricted reordering, TAS, an extended self-test of 600 s; D_SENSE, GLTSD and SWP can be set */
     {0x0a, 0, 12, {0x0a, 0x0a, 0, 0x10, 0, 0x40, 0, 0, 0xff, 0xff, 0x02, 0x58}, {0, 0, 0x06, 0, 0x08}},
@@ -39,7 +42,10 @@ static const struct page pages[] = {
     /* Power Condition: no timer is enabled; START STOP UNIT leads to the conditions */
     {0x1a, 0, 40, {0x1a, 0x26}, {0}},
     /* Informational Exceptions Control: MRIE 6, on request */
-    {0x1c, 0, 12, {0x1c, 0x0a, 0x10, 0x06, 0, 0, 0, 0, 0, 0, 0, 1},
+    {0x1c,
+     0,
+     12,
+     {0x1c, 0x0a, 0x10, 0x06, 0, 0, 0, 0, 0, 0, 0, 1},
      {0, 0, 0x9c, 0x0f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}},
     /* Background Control: no background scan */
     {0x1c, 1, 16, {0x5c, 1, 0, 0x0c}, {0}},
@@ -150,7 +156,10 @@ static uint32_t put_page(const struct sim *s, const struct page *p, const uint8_
         memcpy(out, p->mask, p->n);
         memcpy(out, p->values, p->subpage ? 4 : 2);
     } else {
-        memcpy(out, pc == PC_DEFAULT ? p->values : pc == PC_SAVED ? s->target.scsi.saved + (at - s->target.scsi.mode) : at,
+        memcpy(out,
+               pc == PC_DEFAULT ? p->values
+               : pc == PC_SAVED ? s->target.scsi.saved + (at - s->target.scsi.mode)
+                                : at,
                p->n);
     }
     out[0] |= 0x80; /* PS */
@@ -195,10 +204,10 @@ int scsi_mode_sense(struct scsi_call *k)
     uint32_t n = put_pages(k->s, code, subpage, k->cdb[2] >> 6, out + header + block);
     if (!n)
         return subpage && put_pages(k->s, code, 0, PC_CURRENT, out + header) ? scsi_bad_cdb(k, 3, 7)
-                                                                            : scsi_bad_cdb(k, 2, 5);
+                                                                             : scsi_bad_cdb(k, 2, 5);
     n += header + block;
     if (!ten && n > 256)
-        return scsi_bad_cdb(k, 3, 7); /* more than its length can tell */
+        return scsi_bad_cdb(k, 3, 7);                                             /* more than its length can tell */
     uint8_t parameter = (uint8_t)((scsi_mode_protected(k->s) ? 0x80 : 0) | 0x10); /* WP, DPOFUA */
     if (ten) {
         bytes_put_be16(out, (uint16_t)(n - 2));

@@ -51,8 +51,8 @@ int scsi_start_stop(struct scsi_call *k)
     case 1: to = SCSI_ACTIVE; break;
     case 2: to = modifier <= 2 ? (uint8_t)(SCSI_IDLE_A + modifier) : UINT8_MAX; break;
     case 3: to = modifier <= 1 ? (uint8_t)(SCSI_STANDBY_Z + modifier) : UINT8_MAX; break;
-    case 7: to = k->t->power; break;     /* LU_CONTROL: the timers, which are not enabled, take over */
-    case 0xa: to = SCSI_IDLE_A; break;   /* FORCE_IDLE_0 */
+    case 7: to = k->t->power; break;      /* LU_CONTROL: the timers, which are not enabled, take over */
+    case 0xa: to = SCSI_IDLE_A; break;    /* FORCE_IDLE_0 */
     case 0xb: to = SCSI_STANDBY_Z; break; /* FORCE_STANDBY_0 */
     default: return scsi_bad_cdb(k, 4, 7);
     }
