@@ -149,7 +149,15 @@ bool health_bytes(struct health *h, const char *what, const uint64_t count[2], u
     return false;
 }
 
-/* What a simulated drive counts itself. A scaled one is told as the drive that it stands for. */
+/* A scaled drive is told as the one that it stands for. */
+static void doubt_scale(struct health *h)
+{
+    uint32_t scale = h->d->identity.scale;
+    if (scale > 1)
+        health_doubt(h, "scale=1/%u: bytes are those of the simulated drive times %u", scale, scale);
+}
+
+/* What a simulated drive counts itself, where it takes no commands by which it could be asked. */
 static int health_simulated(struct health *h)
 {
     struct sated_sim_counters c;
@@ -161,8 +169,7 @@ static int health_simulated(struct health *h)
     TELL(h, media_bytes_written, c.nand_write_units * unit);
     TELL(h, critical_warnings, 0);
     TELL(h, media_errors, 0);
-    if (c.scale > 1)
-        health_doubt(h, "scale=1/%u: bytes are those of the simulated drive times %u", c.scale, c.scale);
+    doubt_scale(h);
     health_doubt(h, "simulated: counted by the simulator from its state on, in whole mapping units of %u bytes",
                  c.unit_bytes);
     h->answers++;
@@ -198,7 +205,7 @@ static int gather(struct health *h)
     if (h->d->kind == HANDLE_FILE)
         rc = error_set(SATED_UNSUPPORTED, SATED_LAYER_DRIVE,
                        "%s: is a regular file, which has no health of its own; ask the drive beneath it", h->d->path);
-    else if (h->d->kind == HANDLE_SIMULATED)
+    else if (h->d->kind == HANDLE_SIMULATED && !h->d->face)
         rc = health_simulated(h);
     else
         health_by_protocol(h);
@@ -206,6 +213,8 @@ static int gather(struct health *h)
         return rc;
     if (!h->answers && h->first)
         return error_copy(&h->first_detail);
+    if (h->d->kind == HANDLE_SIMULATED && h->d->face)
+        doubt_scale(h);
     finish(h);
     return 0;
 }

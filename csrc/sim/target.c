@@ -372,7 +372,7 @@ uint64_t target_life_programmed_bytes(const struct sim *s)
 
 uint32_t target_used_percent(const struct sim *s)
 {
-    uint64_t erases = life_of(s).erased_blocks * s->model.scale, blocks = s->ftl.blocks;
+    uint64_t erases = life_of(s).erased_blocks, blocks = s->ftl.blocks; /* both to scale: a mean needs none */
     uint64_t percent = erases * 100 / (blocks * s->model.endurance);
     return percent < 255 ? (uint32_t)percent : 255;
 }

@@ -180,6 +180,7 @@ static void reset(struct sim *s)
     a->frozen = a->previous = 0;
     a->tries = ATA_TRIES;
     a->sanitize_frozen = a->sanitize_antifreeze = 0;
+    a->max_ext = a->kept_ext;
     a->max_kept = a->max_lock = a->max_tries = a->max_frozen = a->overlay_frozen = 0;
     memset(a->max_password, 0, sizeof a->max_password);
     a->write_cache = a->look_ahead = a->preservation = 1;
@@ -234,16 +235,27 @@ const char *ata_check(const struct sim *s)
 {
     const struct ata_state *a = &s->target.ata;
     const struct operation *o = &s->target.operation;
-    const uint8_t flags[] = {a->enabled,         a->maximum,
-                             a->locked,          a->frozen,
-                             a->sanitized,       a->sanitize_failed,
-                             a->sanitize_frozen, a->sanitize_antifreeze,
-                             a->max_ext,         a->sanitize_may_end,
-                             a->max_kept,        a->max_frozen,
-                             a->overlay_set,     a->overlay_frozen,
-                             a->smart,           a->write_cache,
-                             a->look_ahead,      a->dipm,
-                             a->preservation,    a->offline,
+    const uint8_t flags[] = {a->enabled,
+                             a->maximum,
+                             a->locked,
+                             a->frozen,
+                             a->sanitized,
+                             a->sanitize_failed,
+                             a->sanitize_may_end,
+                             a->sanitize_frozen,
+                             a->sanitize_antifreeze,
+                             a->max_ext,
+                             a->kept_ext,
+                             a->max_kept,
+                             a->max_frozen,
+                             a->overlay_set,
+                             a->overlay_frozen,
+                             a->smart,
+                             a->write_cache,
+                             a->look_ahead,
+                             a->dipm,
+                             a->preservation,
+                             a->offline,
                              a->descriptors};
     for (size_t i = 0; i < sizeof flags; i++)
         if (flags[i] > 1)
@@ -259,6 +271,8 @@ const char *ata_check(const struct sim *s)
         return "its overlay has features that it never had";
     if (a->locked && !a->enabled)
         return "it is locked without a password";
+    if (o->kind == OPERATION_SECURITY_ERASE && o->argument[1] > ata_all_sectors(s))
+        return "it erases more than there is";
     if (o->kind == OPERATION_FORMAT || (ata_is_erasing(s) && a->sanitize_failed) ||
         (s->target.blocked != 0) != (a->locked || a->sanitize_failed || ata_is_erasing(s)))
         return "what goes on in it is nothing that an ATA drive does";

@@ -34,9 +34,9 @@ struct ata_state {
     /* Sanitize (ACS-4 4.17). */
     uint8_t sanitized, sanitize_failed, sanitize_may_end, sanitize_frozen, sanitize_antifreeze;
     /* HPA and AMAC (ATA8-ACS 4.10, ACS-4 4.4), DCO (ACS-2 4.8). */
-    uint8_t max_ext;  /* whether the 48-bit form made the area that there is */
-    uint8_t max_kept; /* it was set to stay since power-on, which goes once */
-    uint8_t max_lock; /* enum ata_max_lock */
+    uint8_t max_ext, kept_ext; /* whether the 48-bit form made the area that there is, and that will be at power-on */
+    uint8_t max_kept;          /* it was set to stay since power-on, which goes once */
+    uint8_t max_lock;          /* enum ata_max_lock */
     uint8_t max_tries;
     uint8_t max_frozen; /* AMAC */
     uint8_t overlay_set, overlay_frozen;

@@ -47,6 +47,7 @@ static void set_address(struct sim *s, struct ata_task *t)
     a->max_ext = ext;
     if (keep) {
         a->kept_sectors = t->lba + 1;
+        a->kept_ext = ext;
         a->max_kept = 1;
     }
     ata_set_sectors(s, t->lba + 1);

@@ -362,6 +362,28 @@ def test_simulated(tmp_path: Path) -> None:
         drive.health()
 
 
+def test_simulated_ata() -> None:
+    """A simulated drive with a command set is asked by it, and says what its counters say."""
+    with sated.open("sim:x210,scale=1/64") as drive:
+        sated.load(drive, sated.Workload(op="write", size="128k", depth=4), bytes="64MiB")
+        counters = drive.sim.counters
+        told = drive.health()
+        assert told.host_bytes_written == counters.written_bytes * 64 == 2**32
+        # Attribute 233 of this family counts whole GiB.
+        assert told.media_bytes_written == counters.nand_write_units * 4096 * 64 // 2**30 * 2**30
+        assert (told.power_cycles, told.unsafe_shutdowns, told.media_errors) == (1, 0, 0)
+        assert (told.percentage_used, told.available_spare, told.self_test_result) == (0, 100, "never")
+        assert told.critical_warnings == () and told.warnings == ()
+        assert any("1/64" in line for line in told.doubts)
+        assert ata.decode_smart(told.raw["smart-data"]).checksum == ata.Checksum.OK
+        for test in ata.SelfTest.SHORT, ata.SelfTest.EXTENDED:
+            drive.ata(ata.build_smart_offline(test))
+            assert drive.health().self_test_running is True
+            drive.sleep(ata.decode_smart(told.raw["smart-data"]).extended_minutes * 60)
+            after = drive.health()
+            assert (after.self_test_running, after.self_test_result) == (False, "passed")
+
+
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from sated.cli import main
 
