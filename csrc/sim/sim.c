@@ -225,8 +225,9 @@ int sim_new(struct sim **out, const char *text)
              : spec.is_file ? open_file(s, &spec)
                             : open_model(s, &spec);
     if (!rc && spec.lba_given)
-        s->limit_bytes = (uint64_t)((double)s->model.units * spec.lba) * s->model.unit_bytes;
-    if (!rc && !s->limit_bytes)
+        s->limit_bytes =
+            (uint64_t)((double)(target_capacity(s) / s->model.unit_bytes) * spec.lba) * s->model.unit_bytes;
+    if (!rc && spec.lba_given && !s->limit_bytes)
         rc = error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
                        "sim:%s: lba leaves not one mapping unit; choose a greater fraction", text);
     spec_free(&spec);

@@ -444,6 +444,17 @@ static void check_file(void)
     CHECK_EQ(sanitize_log(d)->state, SATED_NVME_SANITIZE_OK);
     CHECK_EQ(ns_list(d, SATED_NVME_CNS_NS_LIST), 3);
     CHECK_EQ(kept(d), 0);
+    CHECK_EQ(delete_ns(d, 1), 0); /* what is shown now begins behind it */
+    sated_drive_close(d);
+    d = open_drive("sim:./test_target_nvme.sim,lba=50%");
+    CHECK_EQ(identity(d).capacity_bytes, 5001 * 4096 / 2 / 4096 * 4096);
+    CHECK_EQ(delete_ns(d, ALL), 0);
+    CHECK_EQ(identity(d).capacity_bytes, 0);
+    sated_drive_close(d);
+    d = open_drive(uri); /* a drive without a namespace is one all the same */
+    CHECK_EQ(create(d, 100, 100, 0, false), 0);
+    CHECK_EQ(attach(d, 1, 1, true), 0);
+    CHECK_EQ(identity(d).capacity_bytes, 51200);
     sated_drive_close(d);
     unlink(file);
     unlink("./test_target_nvme.sim.lock");
