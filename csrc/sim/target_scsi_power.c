@@ -106,7 +106,8 @@ static int self_test(struct scsi_call *k, uint8_t code)
         struct scsi_sense sense = scsi_pollable(k->s);
         return scsi_refuse(k, &sense);
     }
-    operation_start(k->s, OPERATION_SELF_TEST, extended ? SCSI_EXTENDED_TEST_NS : SCSI_SHORT_TEST_NS);
+    int64_t ns = extended ? SCSI_EXTENDED_TEST_NS : SCSI_SHORT_TEST_NS; /* as the host counts them */
+    operation_start(k->s, OPERATION_SELF_TEST, ns / (int64_t)k->s->model.scale);
     k->s->target.operation.argument[0] = code;
     if (!foreground)
         return 0;
