@@ -55,6 +55,21 @@ class Client:
         assert code is None or told.code == code, f"{line}: exit code {told.code}\n{told.all}"
         return told
 
+    def write(self, node: str, data: bytes, *, at: int = 0) -> None:
+        """Writes bytes to a node by dd."""
+        self.run(f"dd of={node} bs=64k iflag=fullblock oflag=seek_bytes seek={at} status=none", data=data)
+
+    def read(self, node: str, size: int, *, at: int = 0) -> bytes:
+        """What dd reads from a node: less than `size` at its end."""
+        out = self.path.with_suffix(".out")
+        flags = "iflag=count_bytes,skip_bytes,fullblock"
+        self.run(f"dd if={node} of={out} bs=64k {flags} skip={at} count={size} status=none")
+        return out.read_bytes()
+
+    def copy(self, folder: Path) -> Client:
+        """Another drive like this one."""
+        return Client(Path(shutil.copy(self.path, folder)))
+
     @contextmanager
     def drive(self) -> Iterator[sated.Drive]:
         with sated.open(f"sim:{self.path}") as drive:
@@ -86,7 +101,7 @@ class Client:
             drive.sim.heal()
 
 
-def make(folder: Path, model: str) -> Client:
+def make(folder: Path, model: str, **keys: object) -> Client:
     path = folder / "drive.sim"
-    sated.sim.create(model, path)
+    sated.sim.create(model, path, **keys)
     return Client(path)
