@@ -116,10 +116,12 @@ static void hold(struct sim *s)
 void target_power_on(struct sim *s)
 {
     const struct target_protocol *p = protocol_of(s);
-    if (s->target.off)
+    if (s->target.off) {
         s->target.operation.resumed_ns = s->now;
-    else
+    } else {
+        operation_update(s); /* what had come to its end before the cut, though no command has asked since */
         hold(s);
+    }
     s->target.off = 0;
     s->target.power_cycles++;
     if (p)

@@ -180,11 +180,16 @@ uint64_t scsi_largest(const struct sim *s, uint32_t block_bytes)
     return sim_native_capacity(s) / block_bytes;
 }
 
+/* Whether a format or a sanitize operation goes on. */
+static bool is_erasing(const struct sim *s)
+{
+    return s->target.operation.kind && s->target.operation.kind != OPERATION_SELF_TEST;
+}
+
 static bool is_blocked(const struct sim *s)
 {
     const struct scsi_state *t = &s->target.scsi;
-    uint64_t kind = s->target.operation.kind;
-    return (kind && kind != OPERATION_SELF_TEST) || t->format || t->sanitize || t->power == SCSI_STOPPED ||
+    return is_erasing(s) || t->format || t->sanitize || t->power == SCSI_STOPPED ||
            t->next_block_bytes != t->block_bytes;
 }
 
@@ -286,11 +291,10 @@ static bool let_through(struct scsi_call *k)
 {
     const struct scsi_state *t = k->t;
     uint8_t flags = k->row->flags;
-    uint64_t kind = k->s->target.operation.kind;
-    bool ready = true;
-    if (kind == OPERATION_FORMAT)
+    bool erasing = is_erasing(k->s), ready = true;
+    if (k->s->target.operation.kind == OPERATION_FORMAT)
         ready = flags & SCSI_FORMAT;
-    else if (kind && kind != OPERATION_SELF_TEST)
+    else if (erasing)
         ready = flags & SCSI_SANITIZE && k->cdb[0] != 0x48;
     else if (t->power == SCSI_STOPPED && flags & SCSI_MEDIUM)
         ready = false;
@@ -299,7 +303,7 @@ static bool let_through(struct scsi_call *k)
     else if (t->format || t->next_block_bytes != t->block_bytes)
         ready = !(flags & SCSI_MEDIUM) || flags & SCSI_REPAIR;
     /* Of log pages only the temperature's can be had meanwhile (SBC-4 4.11). */
-    if (ready && k->cdb[0] == 0x4d && (t->sanitize || (kind && kind != OPERATION_SELF_TEST)))
+    if (ready && k->cdb[0] == 0x4d && (t->sanitize || erasing))
         ready = (k->cdb[2] & 0x3f) == 0x0d;
     if (!ready) {
         struct scsi_sense sense = scsi_pollable(k->s);
@@ -364,34 +368,19 @@ static void carry_out(struct sim *s, const struct sated_scsi_command *c, void *d
 }
 
 /* Which of the error counters a command's failure counts in: of writes 0, reads 1, verifies 2; -1: in none. */
-static int counter_of(uint8_t opcode)
+static int counter_of(const uint8_t *cdb)
 {
-    switch (opcode) {
-    case 0x0a:
-    case 0x2a:
-    case 0xaa:
-    case 0x8a:
-    case 0x41:
-    case 0x93:
-    case 0x89:
-    case 0x2e:
-    case 0xae:
-    case 0x8e: return 0;
-    case 0x08:
-    case 0x28:
-    case 0xa8:
-    case 0x88: return 1;
-    case 0x2f:
-    case 0xaf:
-    case 0x8f: return 2;
-    default: return -1;
-    }
+    bool opcode;
+    const struct scsi_row *row = scsi_find(cdb, &opcode);
+    if (!row || row->time != TIME_TRANSFER)
+        return -1;
+    return row->flags & SCSI_WRITE ? 0 : row->run == scsi_read ? 1 : row->run == scsi_verify ? 2 : -1;
 }
 
 static void fail(struct sim *s, const struct fault *f, const struct sated_scsi_command *c, struct sated_reply *reply)
 {
     struct scsi_call k = {.s = s, .t = &s->target.scsi, .c = c, .reply = reply};
-    int counter = counter_of(c->cdb[0]);
+    int counter = counter_of(c->cdb);
     if (f->key == KEY_MEDIUM && counter >= 0) {
         k.t->uncorrected[counter]++;
         target_changed(s);

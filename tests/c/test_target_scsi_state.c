@@ -245,6 +245,15 @@ static void check_format(void)
     CHECK(polled(false) == 0 && ready() == 0 && read_block(0) == 0 && mapped() == 0);
 }
 
+/* Ended before the cut, though nobody had asked. */
+static void check_format_ended(void)
+{
+    CHECK_EQ(format(0, SATED_FORMAT_IMMED, false), 0);
+    sleep_s(1000);
+    power_cycle();
+    CHECK(ready() == 0 && read_block(0) == 0);
+}
+
 /* Broken off, or failed: corrupt until it has been formatted. */
 static void check_format_broken(void)
 {
@@ -394,6 +403,7 @@ int main(void)
     check_resize();
     check_block_length();
     check_format();
+    check_format_ended();
     check_format_broken();
     check_sanitize();
     check_sanitize_failed();
