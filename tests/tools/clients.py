@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-
 import sated
 
 BLOCK = 512
@@ -44,13 +43,7 @@ class Client:
         words = line.split()
         if shutil.which(words[0], path=f"{os.environ['PATH']}:/usr/sbin:/sbin") is None:
             pytest.skip(f"{words[0]} is not installed: make test-tools installs it")
-        environment = {
-            **os.environ,
-            "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin",
-            "LC_ALL": "C",
-            **sated.sim.environment(self.path),
-        }
-        done = subprocess.run(words, env=environment, input=data, capture_output=True, timeout=60, check=False)
+        done = subprocess.run(words, env=environment(self), input=data, capture_output=True, timeout=60, check=False)
         told = Told(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
         assert code is None or told.code == code, f"{line}: exit code {told.code}\n{told.all}"
         return told
@@ -68,7 +61,7 @@ class Client:
 
     def copy(self, folder: Path) -> Client:
         """Another drive like this one."""
-        return Client(Path(shutil.copy(self.path, folder)))
+        return Client(Path(shutil.copy(self.path, folder / f"{self.path.parent.name}.sim")))
 
     @contextmanager
     def drive(self) -> Iterator[sated.Drive]:
@@ -99,6 +92,12 @@ class Client:
         with self.drive() as drive:
             assert drive.sim is not None
             drive.sim.heal()
+
+
+def environment(client: Client) -> dict[str, str]:
+    """Of a tool that is to have the drive."""
+    path = f"{os.environ['PATH']}:/usr/sbin:/sbin"
+    return {**os.environ, "PATH": path, "LC_ALL": "C", **sated.sim.environment(client.path)}
 
 
 def make(folder: Path, model: str, **keys: object) -> Client:
