@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from clients import Client, environment, make
 from sated import nvme
+from sated.cli import main
 
 pytestmark = pytest.mark.tools
 
@@ -216,6 +217,21 @@ def test_supported_logs_can_be_read(drive: Client) -> None:
     refused(drive, f"nvme get-log {ADMIN} --log-id=0xd0 --log-len=512", "Invalid Log Page")
 
 
+def test_sated_tells_the_same(drive: Client, capsys: pytest.CaptureFixture[str]) -> None:
+    """The commands info and health, after a tool has changed what they tell."""
+    drive.run(f"nvme format {NODE} -l 1 --force")
+    drive.run(f"nvme device-self-test {ADMIN} -s 1")
+    uri = f"sim:{drive.path}"
+    assert main(["info", "--json", uri]) == 0
+    identity = json.loads(capsys.readouterr().out)["identity"]
+    assert main(["health", "--json", uri]) == 0
+    health = json.loads(capsys.readouterr().out)
+    assert identity["capacity_bytes"] == told_json(drive, f"nvme id-ns {NODE}")["nsze"] * 4096
+    assert identity["logical_block_bytes"] == 4096
+    assert (health["self_test_running"], health["self_test_result"]) == (True, "never")
+    assert health["power_cycles"] == told_json(drive, f"nvme smart-log {ADMIN}")["power_cycles"]
+
+
 # ---- Contents ----
 
 
@@ -371,6 +387,24 @@ def test_power_cut_in_a_format(drive: Client, outcome: str) -> None:
     assert drive.mapped() == (len(PIECE) // UNIT if outcome == "before" else 0)
 
 
+@pytest.mark.parametrize(
+    ("fna", "ses", "both"), [(0, 0, False), (0, 1, False), (1, 0, True), (2, 0, False), (2, 1, True)]
+)
+def test_format_attributes(tmp_path: Path, fna: int, ses: int, both: bool) -> None:
+    """FNA (5.17.2.1): bit 0, a format is of all namespaces; bit 1, a secure erase is; bit 2, there is crypto erase."""
+    drive = make(tmp_path, "generic-tlc-nvme", scale="1/1024", fna=fna)
+    assert told_json(drive, f"nvme id-ctrl {ADMIN}")["fna"] == fna
+    drive.run(f"nvme delete-ns {ADMIN} -n 1")
+    for nsid in (create(drive, blocks=1000), create(drive, blocks=1000)):
+        drive.run(f"nvme attach-ns {ADMIN} -n {nsid} -c 1")
+        drive.write(f"/dev/nvmesim0n{nsid}", PIECE)
+    refused(drive, f"nvme format {ADMIN} -n 1 -s 2 --force", "Invalid Field in Command")
+    drive.run(f"nvme format {ADMIN} -n 1 -s {ses} --force")
+    assert drive.read("/dev/nvmesim0n1", len(PIECE)) == bytes(len(PIECE))
+    assert drive.read("/dev/nvmesim0n2", len(PIECE)) == (bytes(len(PIECE)) if both else PIECE)
+    assert drive.mapped() == (0 if both else len(PIECE) // UNIT)
+
+
 def test_format_fails(drive: Client) -> None:
     drive.fail("operation-fails", count=1)
     refused(drive, f"nvme format {NODE} --force", "Internal Error")
@@ -437,6 +471,21 @@ def test_sanitize_fails(drive: Client, ause: bool) -> None:
         drive.sleep(30)
         assert sanitize_log(drive)[1] == 1 and drive.mapped() == 0
     drive.read(NODE, 512)
+
+
+def test_sanitize_where_no_deallocate_is_inhibited(tmp_path: Path) -> None:
+    """5.27.1.19: with NODRM = 0 the command is refused, with 1 it deallocates nevertheless, and says so (status 4)."""
+    drive = make(tmp_path, "generic-tlc-nvme", scale="1/1024", sanitize=2, no_deallocate_inhibited="on")
+    drive.write(NODE, PIECE)
+    for action in ("start-crypto-erase", "start-overwrite"):  # SANICAP does not have them
+        refused(drive, f"nvme sanitize {ADMIN} -a {action}", "Invalid Field in Command")
+    refused(drive, f"nvme sanitize {ADMIN} -a start-block-erase -d", "Invalid Field in Command")
+    assert drive.read(NODE, len(PIECE)) == PIECE
+    drive.run(f"nvme set-feature {ADMIN} -f 0x17 -v 1")
+    drive.run(f"nvme sanitize {ADMIN} -a start-block-erase -d")
+    drive.sleep(30)
+    assert sanitize_log(drive)[:2] == (65535, 4)
+    assert drive.mapped() == 0
 
 
 def test_sanitize_stalls(drive: Client) -> None:

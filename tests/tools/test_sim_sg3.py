@@ -5,6 +5,7 @@ A scaled drive is used, as it is small; what takes time is told to the tools as 
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 from clients import Client, environment, make
 from sated import ata, scsi
+from sated.cli import main
 
 pytestmark = pytest.mark.tools
 
@@ -173,6 +175,20 @@ def test_sg_opcodes_task_management(sas: Client) -> None:
     told = sas.run(f"sg_opcodes -t {SG}").out
     # SPC-5: these two have to be there.
     assert "Abort task\n" in told and "Logical unit reset\n" in told
+
+
+def test_sated_tells_the_same(sas: Client, capsys: pytest.CaptureFixture[str]) -> None:
+    """The commands info and health, after a tool has changed what they tell."""
+    sas.run(f"sg_format --resize --count=100000 --quick {SG}")
+    sas.run(f"sg_senddiag -s 5 {SG}")
+    uri = f"sim:{sas.path}"
+    assert main(["info", "--json", uri]) == 0
+    identity = json.loads(capsys.readouterr().out)["identity"]
+    assert main(["health", "--json", uri]) == 0
+    health = json.loads(capsys.readouterr().out)
+    assert identity["capacity_bytes"] == number(sas.run(f"sg_readcap {SG}").out, "Device size:") == 100000 * 512
+    assert identity["native_capacity_bytes"] > identity["capacity_bytes"]
+    assert (health["self_test_running"], health["self_test_result"]) == (False, "passed")
 
 
 # ---- Contents ----
