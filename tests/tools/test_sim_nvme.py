@@ -390,7 +390,7 @@ def test_power_cut_in_a_format(drive: Client, outcome: str) -> None:
 @pytest.mark.parametrize(
     ("fna", "ses", "both"), [(0, 0, False), (0, 1, False), (1, 0, True), (2, 0, False), (2, 1, True)]
 )
-def test_format_attributes(tmp_path: Path, fna: int, ses: int, both: bool) -> None:
+def test_format_attributes(tmp_path: Path, fna: int, ses: int, both: int) -> None:
     """FNA (5.17.2.1): bit 0, a format is of all namespaces; bit 1, a secure erase is; bit 2, there is crypto erase."""
     drive = make(tmp_path, "generic-tlc-nvme", scale="1/1024", fna=fna)
     assert told_json(drive, f"nvme id-ctrl {ADMIN}")["fna"] == fna
