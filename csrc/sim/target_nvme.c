@@ -380,8 +380,8 @@ static void nvme(struct sim *s, uint32_t controller, const struct sated_nvme_com
         show(s);
         target_changed(s);
     }
-    if (c->admin)
-        media_spend(s, 50000);
+    if (c->admin || !c->data_len)
+        media_spend(s, c->admin ? 50000 : 20000);
     uint32_t status = carry_out(&x);
     if (!status)
         return;

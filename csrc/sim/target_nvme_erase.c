@@ -2,6 +2,8 @@
 /* Format NVM (5.14) and Sanitize (5.24, 8.21). */
 #include "sim/target_nvme_inside.h"
 
+#define LONGEST_PASS_NS 8000000000000ULL /* 16 of them are less than the longest operation */
+
 bool nvme_sanitizing(const struct sim *s)
 {
     uint64_t kind = s->target.operation.kind;
@@ -112,12 +114,13 @@ void finish_format(struct sim *s, const struct operation *o)
 int64_t sanitize_ns(const struct sim *s, uint32_t sanact, uint32_t passes)
 {
     const struct model *m = &s->model;
+    uint64_t pass;
     switch (sanact) {
     case SATED_NVME_SANACT_CRYPTO_ERASE: return media_erase_ns(s) / 8 + 1000000;
     case SATED_NVME_SANACT_BLOCK_ERASE: return media_erase_ns(s);
     default: /* all dies program all the time */
-        return (int64_t)(passes * (m->units * m->program_ns / (m->wide_program_units * m->channels * m->dies)) +
-                         m->purge_ns);
+        pass = m->units * m->program_ns / (m->wide_program_units * m->channels * m->dies);
+        return (int64_t)(pass < LONGEST_PASS_NS ? passes * pass + m->purge_ns : passes * LONGEST_PASS_NS);
     }
 }
 

@@ -147,7 +147,6 @@ uint32_t nvme_attach(struct nvme_call *x);
 uint32_t nvme_format(struct nvme_call *x);
 uint32_t nvme_sanitize(struct nvme_call *x);
 uint32_t nvme_self_test(struct nvme_call *x);
-/* @param check what the drive has to say for all commands that change or read blocks. */
 uint32_t nvme_io(struct nvme_call *x);
 
 /* Which commands there are: their words of the Commands Supported and Effects log, 0 for those that there are not. */
