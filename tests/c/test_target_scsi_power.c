@@ -204,7 +204,7 @@ static void check_load(int code)
         sated_load_free(l);
     }
     if (code)
-        REFUSED(rc, code, "its medium cannot be read");
+        REFUSED(rc, code, "cannot be read or written now");
     else
         CHECK_EQ(rc, 0);
 }
