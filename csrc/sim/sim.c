@@ -225,8 +225,10 @@ int sim_new(struct sim **out, const char *text)
              : spec.is_file ? open_file(s, &spec)
                             : open_model(s, &spec);
     if (!rc && spec.lba_given) {
-        uint64_t unit = s->model.unit_bytes, native, most = target_capacity(s, &native),
-                 limit = (uint64_t)((double)(native / unit) * spec.lba) * unit;
+        struct sated_identity id;
+        sim_identify(s, &id);
+        uint64_t native = id.native_capacity_bytes / s->model.unit_bytes, most = target_capacity(s);
+        uint64_t limit = (uint64_t)((double)native * spec.lba) * s->model.unit_bytes;
         s->limit_bytes = limit < most ? limit : most; /* the device itself may let less be addressed */
     }
     if (!rc && spec.lba_given && !s->limit_bytes)
@@ -483,12 +485,12 @@ int sim_set_capacity(struct sim *s, uint64_t bytes)
 {
     if (sim_outstanding(s))
         return refuse_while_busy(s, "setting the capacity");
-    uint64_t native, most = target_capacity(s, &native);
-    if (!bytes || bytes % MODEL_LOGICAL_BLOCK || bytes > most)
+    if (!bytes || bytes % MODEL_LOGICAL_BLOCK || bytes > target_capacity(s))
         return error_set(-EINVAL, SATED_LAYER_DRIVE,
                          "sim:%s: a capacity of %llu bytes is refused: it is a multiple of %d, up to the %llu that the "
                          "drive offers",
-                         s->model.name, (unsigned long long)bytes, MODEL_LOGICAL_BLOCK, (unsigned long long)most);
+                         s->model.name, (unsigned long long)bytes, MODEL_LOGICAL_BLOCK,
+                         (unsigned long long)target_capacity(s));
     s->limit_bytes = bytes;
     return 0;
 }

@@ -63,12 +63,10 @@ void target_identify(const struct sim *s, struct sated_identity *out)
         p->identify(s, out);
 }
 
-uint64_t target_capacity(const struct sim *s, uint64_t *native)
+uint64_t target_capacity(const struct sim *s)
 {
-    struct sated_identity id = {.capacity_bytes = sim_native_capacity(s),
-                                .native_capacity_bytes = sim_native_capacity(s)};
+    struct sated_identity id = {.capacity_bytes = sim_native_capacity(s)};
     target_identify(s, &id);
-    *native = id.native_capacity_bytes;
     return id.capacity_bytes;
 }
 

@@ -16,8 +16,8 @@
 #include "transport/record.h"
 #include "transport/timeout.h"
 
-#define UNIT_ATTENTION 6             /* sense key */
-#define ATTENTIONS_MAX 4             /* that wait at a time: power on, capacity, parameters, ... */
+#define UNIT_ATTENTION 6  /* sense key */
+#define ATTENTIONS_MAX 4  /* that wait at a time: power on, capacity, parameters, ... */
 #define LARGEST ((uint32_t)64 << 20) /* of one command; the kernel allows less */
 #define ATA_BUSY 0x80                /* STATUS: BSY */
 #define ATA_ENDED 0x61               /* STATUS: DRDY of a drive that is done, ERR and DF of one that failed */
@@ -189,9 +189,9 @@ static int dispatch(struct sated_drive *d, struct command *c, void *data, struct
         rc = command_face_find(d);
     if (!rc)
         rc = protocol_of(d, c);
-    if (!rc && c->nvme)
-        /* A simulated drive looks by itself, at the namespace that the command is for. */
-        rc = lengths_check(c, d->path, d->kind == HANDLE_SIMULATED ? 0 : d->identity.logical_block_bytes);
+    /* A simulated drive moves no more than there is room for. Of other namespaces than its own a handle knows no block. */
+    if (!rc && c->nvme && d->kind != HANDLE_SIMULATED)
+        rc = lengths_check(c, d->path, c->nvme->nsid == handle_namespace(d) ? d->identity.logical_block_bytes : 0);
     if (!rc)
         rc = check_consent(d, c);
     if (rc)

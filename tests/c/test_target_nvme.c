@@ -236,8 +236,7 @@ static void check_blocks(const char *uri, uint32_t block)
     CHECK_EQ(send(d, &c, large), 0x02); /* beyond MDTS */
     CHECK_EQ(sated_nvme_build_read(&c, 1, 0, 2, block, 0), 0);
     c.data_len = block;
-    /* The host has less room than the command says: the library sees it, but where it does not know the blocks' size. */
-    CHECK_EQ(send(d, &c, buffer), block == 512 ? 0xffff : 0x04);
+    CHECK_EQ(send(d, &c, buffer), 0x04); /* the host has less room than the command says */
     CHECK_EQ(read_block(d, 1, blocks - 1, block), 0x99);
 
     CHECK_EQ(sated_nvme_build_compare(&c, 1, 5, 1, block, 0), 0);
@@ -367,7 +366,7 @@ static void check_features(void)
     CHECK_EQ(set_feature(d, 0x09, false, 0, 0), 0x10e);
     CHECK_EQ(set_feature(d, 0x07, false, 0, 0), 0x0c);
     CHECK_EQ(value_of(d, 0x07, SATED_NVME_SEL_CURRENT), 63 << 16 | 63);
-    CHECK_EQ(get_feature(d, 0x0d, 0, 0, 4096), 0x02); /* it takes no host memory */
+    CHECK_EQ(get_feature(d, 0x0d, 0, 0, 0), 0x02); /* it takes no host memory */
     CHECK_EQ(get_feature(d, 0x84, 0, 0, 0), 0x02);
     CHECK_EQ(sated_nvme_build_set_features(&c, SATED_NVME_FID_POWER, 1, false, 0, 0, 0), 0);
     CHECK_EQ(send(d, &c, NULL), 0x10f);
@@ -515,9 +514,8 @@ static void check_logs(void)
     for (uint32_t i = 0; i < 512; i++) {
         uint32_t cdw[6] = {0};
         bool admin = i < 256, there = (admin ? effects.acs : effects.iocs)[i & 255] & SATED_NVME_EFFECT_SUPPORTED;
-        uint32_t bytes = i & 3 && (i & 3) != 3 ? 4096 : 0; /* Base 2.0c figure 87: bits 1:0 say whether data moves */
-        CHECK_EQ(sated_nvme_build_raw(&c, admin, i & 255, 0xfffffffe, cdw, bytes), 0);
-        CHECK_EQ(send(d, &c, buffer) == 0x01, !there);
+        CHECK_EQ(sated_nvme_build_raw(&c, admin, i & 255, 0xfffffffe, cdw, 0), 0);
+        CHECK_EQ(send(d, &c, NULL) == 0x01, !there);
     }
     CHECK_EQ(get_log(d, SATED_NVME_LID_SUPPORTED, 1024, 0), 0);
     uint8_t there[256];

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import sated
-from clients import BLOCK, Client, copy, make
+from clients import BLOCK, Client, make
 from sated import ata
 
 pytestmark = pytest.mark.tools
@@ -40,12 +40,12 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Client:
 @pytest.fixture
 def both(made: Client, tmp_path: Path) -> Client:
     """Either model, where they could differ: by their sizes, and 710 has capacitors."""
-    return copy(made, tmp_path)
+    return made.copy(tmp_path)
 
 
 @pytest.fixture
 def x210(first: Client, tmp_path: Path) -> Client:
-    return copy(first, tmp_path)
+    return first.copy(tmp_path)
 
 
 # ---- What both say ----
@@ -103,8 +103,16 @@ def sanitizing(client: Client) -> tuple[str, set[str]]:
     return state[1], flags
 
 
+def write(client: Client, at: int, data: bytes, *, flush: bool = True) -> None:
+    client.write("/dev/sim0", data, at=at, flush=flush)
+
+
+def read(client: Client, at: int, size: int) -> bytes:
+    return client.read("/dev/sim0", size, at=at)
+
+
 def is_empty(client: Client) -> bool:
-    return client.mapped() == 0 and client.read(0, len(PIECE)) == bytes(len(PIECE))
+    return client.mapped() == 0 and read(client, 0, len(PIECE)) == bytes(len(PIECE))
 
 
 # ---- Looking ----
@@ -142,12 +150,12 @@ def test_dco_identify(both: Client) -> None:
 
 def test_sectors(both: Client) -> None:
     """hdparm's sectors are dd's; what it writes is a sector of zeros, which leaves the rest of its 4 KiB alone."""
-    both.write(0, PIECE)
+    write(both, 0, PIECE)
     words = re.findall(r"\b[0-9a-f]{4}\b", hdparm(both, "--read-sector 9").split("succeeded")[1])
     assert bytes.fromhex("".join(words)) == PIECE[9 * BLOCK : 10 * BLOCK]
     assert both.mapped() == len(PIECE) // 4096
     assert "succeeded" in hdparm(both, "--write-sector 9")
-    assert both.read(0, len(PIECE)) == PIECE[: 9 * BLOCK] + bytes(BLOCK) + PIECE[10 * BLOCK :]
+    assert read(both, 0, len(PIECE)) == PIECE[: 9 * BLOCK] + bytes(BLOCK) + PIECE[10 * BLOCK :]
     _, native = sectors(both)
     assert "FAILED" in hdparm(both, f"--read-sector {native}", REFUSED)
     assert "FAILED" in hdparm(both, f"--write-sector {native}", REFUSED)
@@ -156,48 +164,48 @@ def test_sectors(both: Client) -> None:
 
 def test_dd(x210: Client) -> None:
     """Pieces that begin and end within a sector, as the page cache would take them, and the end of the drive."""
-    x210.write(0, PIECE)
-    x210.write(700, b"x" * 1000)
-    assert x210.read(0, 4096) == PIECE[:700] + b"x" * 1000 + PIECE[1700:4096]
+    write(x210, 0, PIECE)
+    write(x210, 700, b"x" * 1000)
+    assert read(x210, 0, 4096) == PIECE[:700] + b"x" * 1000 + PIECE[1700:4096]
     size = sectors(x210)[0] * BLOCK
-    x210.write(size - 4096, PIECE[:4096])
-    assert x210.read(size - 1000, 4096) == PIECE[3096:4096]
-    assert x210.read(size, 4096) == b""
+    write(x210, size - 4096, PIECE[:4096])
+    assert read(x210, size - 1000, 4096) == PIECE[3096:4096]
+    assert read(x210, size, 4096) == b""
     told = x210.run(f"dd of=/dev/sim0 oflag=seek_bytes seek={size} bs=512 count=1", data=bytes(512), code=1)
     assert "No space left on device" in told.err
 
 
 def test_trim(both: Client) -> None:
-    both.write(0, PIECE)
+    write(both, 0, PIECE)
     before = both.mapped()
     told = hdparm(both, "--please-destroy-my-drive --trim-sector-ranges 8:16 64:8")
     assert "trimming 24 sectors from 2 ranges" in told
     assert both.mapped() == before - 3
     units = [PIECE[at : at + 4096] for at in range(0, len(PIECE), 4096)]
     units[1] = units[2] = units[8] = bytes(4096)
-    assert both.read(0, len(PIECE)) == b"".join(units)
+    assert read(both, 0, len(PIECE)) == b"".join(units)
     both.power_cycle()
-    assert both.read(0, len(PIECE)) == b"".join(units)
+    assert read(both, 0, len(PIECE)) == b"".join(units)
 
 
 def test_write_cache(x210: Client) -> None:
     """Without capacitors, what was not flushed goes with the power unless the write cache is off."""
     assert "write-caching =  1 (on)" in hdparm(x210, "-W")
-    x210.write(0, PIECE, flush=False)
+    write(x210, 0, PIECE, flush=False)
     x210.power_cycle()
     assert is_empty(x210)
     assert "write-caching =  0 (off)" in hdparm(x210, "-W0")
     assert not identify(x210).settings.write_cache_enabled
-    x210.write(0, PIECE, flush=False)
+    write(x210, 0, PIECE, flush=False)
     x210.power_cycle()
-    assert x210.read(0, len(PIECE)) == PIECE
+    assert read(x210, 0, len(PIECE)) == PIECE
     assert "write-caching =  1 (on)" in hdparm(x210, "-W") and identify(x210).settings.write_cache_enabled
     hdparm(x210, "-W0")
     assert "write-caching =  1 (on)" in hdparm(x210, "-W1")
-    x210.write(len(PIECE), PIECE, flush=False)
+    write(x210, len(PIECE), PIECE, flush=False)
     hdparm(x210, "-F")
     x210.power_cycle()
-    assert x210.read(len(PIECE), len(PIECE)) == PIECE
+    assert read(x210, len(PIECE), len(PIECE)) == PIECE
 
 
 def test_killed_writer(both: Client) -> None:
@@ -207,8 +215,8 @@ def test_killed_writer(both: Client) -> None:
         kept = drive.identity.vendor == "INTEL"
     both.killed("dd of=/dev/sim0 bs=4096 iflag=fullblock oflag=dsync", PIECE[:8192])
     both.killed("dd of=/dev/sim0 bs=4096 iflag=fullblock seek=2", PIECE[8192:16384])
-    assert both.read(0, 8192) == PIECE[:8192]
-    assert both.read(8192, 8192) == (PIECE[8192:16384] if kept else bytes(8192))
+    assert read(both, 0, 8192) == PIECE[:8192]
+    assert read(both, 8192, 8192) == (PIECE[8192:16384] if kept else bytes(8192))
     with both.drive() as drive:
         after = drive.health()
     assert (before.power_cycles, before.unsafe_shutdowns) == (1, 0)
@@ -222,12 +230,12 @@ def test_killed_writer(both: Client) -> None:
 def test_clipped(both: Client, kept: bool) -> None:
     _, native = sectors(both)
     end = native * BLOCK - 4096
-    both.write(end, PIECE[:4096])
+    write(both, end, PIECE[:4096])
     half = native // 16 * 8
     told = hdparm(both, f"-N {'p' if kept else ''}{half}")
     assert f"({'permanent' if kept else 'temporary'})" in told
     assert sectors(both) == (half, native)
-    assert both.read(half * BLOCK, 4096) == b"" and both.read(half * BLOCK - 4096, 8192) == bytes(4096)
+    assert read(both, half * BLOCK, 4096) == b"" and read(both, half * BLOCK - 4096, 8192) == bytes(4096)
     assert "FAILED" in hdparm(both, f"--read-sector {half}", REFUSED)
     assert "FAILED" in hdparm(both, f"--write-sector {native - 1}", REFUSED)
     assert "Input/output error" in hdparm(both, "--dco-restore", REFUSED)  # ACS-2 7.7.5: not over a protected area
@@ -236,7 +244,7 @@ def test_clipped(both: Client, kept: bool) -> None:
     assert sectors(both) == (half if kept else native, native)  # and so for the next process
     hdparm(both, f"-N p{native}")
     both.power_cycle()
-    assert sectors(both) == (native, native) and both.read(end, 4096) == PIECE[:4096]
+    assert sectors(both) == (native, native) and read(both, end, 4096) == PIECE[:4096]
 
 
 def test_clipped_once_in_a_power_cycle(x210: Client) -> None:
@@ -282,10 +290,10 @@ def lock(client: Client, options: str = "") -> None:
 
 
 def test_password(both: Client) -> None:
-    both.write(0, PIECE)
+    write(both, 0, PIECE)
     hdparm(both, f"{USER} --security-set-pass secret")
     assert security(both) == {"enabled", "high"}
-    assert both.read(0, len(PIECE)) == PIECE
+    assert read(both, 0, len(PIECE)) == PIECE
     both.power_cycle()
     assert security(both) == {"enabled", "high", "locked"} and both.unreadable()
     assert "FAILED" in hdparm(both, "--read-sector 0", REFUSED)
@@ -297,19 +305,19 @@ def test_password(both: Client) -> None:
     hdparm(both, f"{USER} --security-unlock wrong", REFUSED)
     assert both.unreadable()
     hdparm(both, f"{USER} --security-unlock secret")
-    assert security(both) == {"enabled", "high"} and both.read(0, len(PIECE)) == PIECE
+    assert security(both) == {"enabled", "high"} and read(both, 0, len(PIECE)) == PIECE
     both.power_cycle()
     assert both.unreadable()
     hdparm(both, f"{USER} --security-disable wrong", REFUSED)
     assert security(both) == {"enabled", "high", "locked"}
     hdparm(both, f"{USER} --security-disable secret")
     both.power_cycle()
-    assert security(both) == set() and both.read(0, len(PIECE)) == PIECE
+    assert security(both) == set() and read(both, 0, len(PIECE)) == PIECE
 
 
 def test_five_tries(x210: Client) -> None:
     """ACS-4 4.18.9: then UNLOCK and ERASE UNIT are aborted until the next power cycle."""
-    x210.write(0, PIECE)
+    write(x210, 0, PIECE)
     lock(x210)
     for _ in range(4):
         hdparm(x210, f"{USER} --security-unlock wrong", REFUSED)
@@ -322,13 +330,13 @@ def test_five_tries(x210: Client) -> None:
     x210.power_cycle()
     assert security(x210) == {"enabled", "locked", "high"}
     hdparm(x210, f"{USER} --security-unlock secret")
-    assert x210.read(0, len(PIECE)) == PIECE
+    assert read(x210, 0, len(PIECE)) == PIECE
 
 
 @pytest.mark.parametrize("level", ["h", "m"])
 def test_master_password(x210: Client, level: str) -> None:
     """It opens a drive of level high; of level maximum it only erases it (ACS-4 4.18.4)."""
-    x210.write(0, PIECE)
+    write(x210, 0, PIECE)
     hdparm(x210, f"{MASTER} --security-set-pass boss")
     assert security(x210) == set()
     assert "Master password revision code = 1\n" in hdparm(x210, "-I")  # behind FFFEh, the maker's
@@ -350,7 +358,7 @@ def test_master_password(x210: Client, level: str) -> None:
 @pytest.mark.parametrize("locked", [False, True], ids=["open", "locked"])
 @pytest.mark.parametrize("kind", ["erase", "erase-enhanced"])
 def test_erase(both: Client, kind: str, locked: bool) -> None:
-    both.write(0, PIECE)
+    write(both, 0, PIECE)
     hdparm(both, f"{USER} --security-set-pass secret")
     if locked:
         both.power_cycle()
@@ -365,8 +373,8 @@ def test_erase(both: Client, kind: str, locked: bool) -> None:
     assert 0 < now(both) - before <= told * 60 * SCALE
     both.power_cycle()
     assert security(both) == set() and is_empty(both)
-    both.write(0, PIECE)
-    assert both.read(0, len(PIECE)) == PIECE
+    write(both, 0, PIECE)
+    assert read(both, 0, len(PIECE)) == PIECE
 
 
 def now(client: Client) -> float:
@@ -379,8 +387,8 @@ def test_erase_of_a_clipped_drive(x210: Client, kind: str) -> None:
     """The normal erase reaches what can be addressed, the enhanced one all (ACS-4 7.39.2)."""
     _, native = sectors(x210)
     end = native * BLOCK - 4096
-    x210.write(0, PIECE)
-    x210.write(end, PIECE[:4096])
+    write(x210, 0, PIECE)
+    write(x210, end, PIECE[:4096])
     hdparm(x210, "-N p3000000")
     hdparm(x210, f"{USER} --security-set-pass secret")
     hdparm(x210, f"{USER} --security-{kind} secret")
@@ -388,18 +396,18 @@ def test_erase_of_a_clipped_drive(x210: Client, kind: str) -> None:
     assert x210.mapped() == (1 if kind == "erase" else 0)
     x210.power_cycle()
     hdparm(x210, f"-N p{native}")
-    assert x210.read(0, len(PIECE)) == bytes(len(PIECE))
-    assert x210.read(end, 4096) == (PIECE[:4096] if kind == "erase" else bytes(4096))
+    assert read(x210, 0, len(PIECE)) == bytes(len(PIECE))
+    assert read(x210, end, 4096) == (PIECE[:4096] if kind == "erase" else bytes(4096))
 
 
 def test_freeze(x210: Client) -> None:
     hdparm(x210, f"{USER} --security-set-pass secret")
     hdparm(x210, "--security-freeze")
     assert security(x210) == {"enabled", "high", "frozen"}
-    x210.write(0, PIECE)
+    write(x210, 0, PIECE)
     for what in ("set-pass other", "disable secret", "unlock secret", "erase secret", "erase-enhanced secret"):
         hdparm(x210, f"{USER} --security-{what}", REFUSED)
-    assert security(x210) == {"enabled", "high", "frozen"} and x210.read(0, len(PIECE)) == PIECE
+    assert security(x210) == {"enabled", "high", "frozen"} and read(x210, 0, len(PIECE)) == PIECE
     x210.power_cycle()
     assert security(x210) == {"enabled", "high", "locked"}
     hdparm(x210, "--security-freeze", REFUSED)  # a locked drive is not frozen (ACS-4 table 13)
@@ -423,8 +431,8 @@ def test_password_of_another_tool(x210: Client) -> None:
 def test_power_cut_in_an_erase(both: Client) -> None:
     """Half of it is gone, the password still stands; found locked, it is erased again (ACS-4 4.18.11)."""
     end = sectors(both)[1] * BLOCK - 4096
-    both.write(0, PIECE)
-    both.write(end, PIECE[:4096])
+    write(both, 0, PIECE)
+    write(both, end, PIECE[:4096])
     hdparm(both, f"{USER} --security-set-pass secret")
     both.fail("power-cut", opcode=0xF4, outcome="half", count=1)
     # No answer at all: hdparm falls back to an ioctl of before SG_IO, which is what its error is about.
@@ -435,14 +443,14 @@ def test_power_cut_in_an_erase(both: Client) -> None:
     assert both.mapped() == 1
     hdparm(both, f"{USER} --security-erase secret")
     assert security(both) == set() and is_empty(both)
-    assert both.read(end, 4096) == bytes(4096)
+    assert read(both, end, 4096) == bytes(4096)
     with both.drive() as drive:
         assert drive.health().unsafe_shutdowns == 1
 
 
 def test_killed_owner(x210: Client) -> None:
     """What power-on takes back is taken back when a process is killed that had the drive open."""
-    x210.write(0, PIECE)
+    write(x210, 0, PIECE)
     native = sectors(x210)[1]
     lock(x210)
     hdparm(x210, f"{USER} --security-unlock secret")
@@ -455,7 +463,7 @@ def test_killed_owner(x210: Client) -> None:
     assert security(x210) == {"enabled", "high", "locked"} and sanitizing(x210)[0] == "SD0"
     assert "write-caching =  1 (on)" in hdparm(x210, "-W") and sectors(x210) == (native, native)
     hdparm(x210, f"{USER} --security-unlock secret")
-    assert x210.read(0, 12288) == PIECE[:4096] + bytes(4096) + PIECE[8192:12288]
+    assert read(x210, 0, 12288) == PIECE[:4096] + bytes(4096) + PIECE[8192:12288]
 
 
 # ---- Sanitize ----
@@ -471,7 +479,7 @@ LONG = 100000.0
 
 @pytest.mark.parametrize("kind", SANITIZE)
 def test_sanitize(both: Client, kind: str) -> None:
-    both.write(0, PIECE)
+    write(both, 0, PIECE)
     assert "Operation started in background" in hdparm(both, SANITIZE[kind])
     assert sanitizing(both) == ("SD2", set()) and both.unreadable()
     assert "FAILED" in hdparm(both, "--read-sector 0", REFUSED)
@@ -484,19 +492,19 @@ def test_sanitize(both: Client, kind: str) -> None:
     both.run(f"sleep {LONG:.0f}")
     assert sanitizing(both) == ("SD0", {"completed"})
     if kind == "overwrite":
-        assert both.read(0, len(PIECE)) == PATTERN * (len(PIECE) // 4)
-        assert both.read(sectors(both)[1] * BLOCK - 4096, 4096) == PATTERN * 1024
+        assert read(both, 0, len(PIECE)) == PATTERN * (len(PIECE) // 4)
+        assert read(both, sectors(both)[1] * BLOCK - 4096, 4096) == PATTERN * 1024
     else:
         assert is_empty(both)
     both.power_cycle()
     assert sanitizing(both) == ("SD0", {"completed"})
-    both.write(0, PIECE)
-    assert both.read(0, len(PIECE)) == PIECE
+    write(both, 0, PIECE)
+    assert read(both, 0, len(PIECE)) == PIECE
 
 
 def test_sanitize_reaches_what_is_hidden(x210: Client) -> None:
     end = sectors(x210)[1] * BLOCK - 4096
-    x210.write(end, PIECE[:4096])
+    write(x210, end, PIECE[:4096])
     hdparm(x210, "-N p3000000")
     hdparm(x210, SANITIZE["crypto"])
     x210.run(f"sleep {LONG:.0f}")
@@ -516,12 +524,12 @@ def test_overwrite_passes(x210: Client) -> None:
 
 
 def test_sanitize_freeze(x210: Client) -> None:
-    x210.write(0, PIECE)
+    write(x210, 0, PIECE)
     hdparm(x210, "--sanitize-freeze-lock")
     assert sanitizing(x210) == ("SD1", set())
     for what in (*SANITIZE.values(), "--sanitize-antifreeze-lock"):
         assert "Device in FROZEN state" in hdparm(x210, what, REFUSED)
-    assert x210.read(0, len(PIECE)) == PIECE
+    assert read(x210, 0, len(PIECE)) == PIECE
     x210.power_cycle()
     assert sanitizing(x210) == ("SD0", set())
     hdparm(x210, "--sanitize-antifreeze-lock")
@@ -535,7 +543,7 @@ def test_sanitize_freeze(x210: Client) -> None:
 
 
 def test_sanitize_of_a_locked_drive(x210: Client) -> None:
-    x210.write(0, PIECE)
+    write(x210, 0, PIECE)
     lock(x210)
     for what in SANITIZE.values():
         hdparm(x210, what, REFUSED)
@@ -544,7 +552,7 @@ def test_sanitize_of_a_locked_drive(x210: Client) -> None:
 
 def test_sanitize_that_fails(x210: Client) -> None:
     """Its failed state lets nothing be read until another one has gone well (ACS-4 4.17.8)."""
-    x210.write(0, PIECE)
+    write(x210, 0, PIECE)
     x210.fail("operation-fails", count=1)
     hdparm(x210, SANITIZE["block"])
     x210.sleep(LONG)
@@ -572,7 +580,7 @@ def test_sanitize_that_stalls(x210: Client) -> None:
 
 def test_without_registers(x210: Client) -> None:
     """hdparm then takes a native size of 0 for the truth and says so; what needs no registers works."""
-    x210.write(0, PIECE)
+    write(x210, 0, PIECE)
     x210.fail("no-registers")
     assert re.search(r"max sectors += \d+/1\(\d+\?\), HPA setting seems invalid", hdparm(x210, "-N"))
     hdparm(x210, f"{USER} --security-set-pass secret")
@@ -616,27 +624,27 @@ def test_twelve_byte_bridge(x210: Client) -> None:
 def test_bridge_without_erase(x210: Client) -> None:
     """It takes the password, and not the erase that was to follow. hdparm only complains of sense data (which is of a
     SCSI command, without registers) and ends with 0: the drive is left with a password."""
-    x210.write(0, PIECE)
+    write(x210, 0, PIECE)
     x210.fail("no-erase")
     hdparm(x210, f"{USER} --security-set-pass secret")
     assert "SG_IO: bad/missing sense data" in hdparm(x210, f"{USER} --security-erase secret")
     assert security(x210) == {"enabled", "high"} and x210.mapped() == len(PIECE) // 4096
     hdparm(x210, f"{USER} --security-disable secret")
-    assert security(x210) == set() and x210.read(0, len(PIECE)) == PIECE
+    assert security(x210) == set() and read(x210, 0, len(PIECE)) == PIECE
 
 
 def test_bridge_with_a_lock(x210: Client) -> None:
     """The drive is open, its bridge is not: IDENTIFY works, and no medium access does."""
-    x210.write(0, PIECE)
+    write(x210, 0, PIECE)
     x210.fail("bridge-lock")
     assert x210.unreadable() and security(x210) == set() and sectors(x210)[0] == sectors(x210)[1]
     assert "bad/missing sense data, sb[]:  70 00 07" in hdparm(x210, "--write-sector 0")
     x210.heal()
-    assert x210.read(0, len(PIECE)) == PIECE
+    assert read(x210, 0, len(PIECE)) == PIECE
 
 
 def test_a_sector_that_cannot_be_read(x210: Client) -> None:
-    x210.write(0, PIECE)
+    write(x210, 0, PIECE)
     x210.fail("fail", opcode=0x20, ata_error=0x40, count=1)  # READ SECTORS, UNC
     assert "FAILED: Input/output error" in hdparm(x210, "--read-sector 5", REFUSED)
     assert "succeeded" in hdparm(x210, "--read-sector 5")
