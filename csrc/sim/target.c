@@ -11,8 +11,6 @@
 #include "sim/sim.h"
 #include "sim/target_inside.h"
 
-#define DID_NO_CONNECT 1
-
 static const struct target_protocol *const protocols[] = {&target_protocol_ata, &target_protocol_scsi,
                                                           &target_protocol_nvme};
 
@@ -344,7 +342,13 @@ bool fault_take(struct sim *s, enum sated_sim_fault_kind kind, int opcode, struc
     return false;
 }
 
-/* ---- Numbers ---- */
+/* ---- Texts and numbers ---- */
+
+void target_put_text(uint8_t *out, size_t room, const char *text)
+{
+    memset(out, ' ', room);
+    memcpy(out, text, strnlen(text, room));
+}
 
 static uint64_t from_seed(const struct sim *s)
 {

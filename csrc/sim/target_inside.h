@@ -31,6 +31,19 @@ struct target_protocol {
 
 extern const struct target_protocol target_protocol_ata, target_protocol_scsi, target_protocol_nvme;
 
+/* ---- Answers ---- */
+
+/* As the kernel tells them: a SCSI status, a driver's, and the host adapter's (its include/scsi/scsi.h, scsi_status.h). */
+enum {
+    CHECK_CONDITION = 0x02,
+    DRIVER_SENSE = 0x08,
+    DID_NO_CONNECT = 0x01,
+    DID_TIME_OUT = 0x03,
+};
+
+/* A text in a field of `room` bytes: cut, or filled up by blanks. */
+void target_put_text(uint8_t *out, size_t room, const char *text);
+
 /* The serial number, as identities and commands tell it. @param out 20 bytes of room. */
 void target_serial(const struct sim *s, char out[20]);
 

@@ -198,8 +198,7 @@ static void put_firmware(const struct sim *s, struct page *p)
 {
     p->bytes = 512;
     p->data[0] = 1; /* slot 1 runs */
-    memset(p->data + 8, ' ', 8);
-    memcpy(p->data + 8, s->model.firmware, strnlen(s->model.firmware, 8));
+    target_put_text(p->data + 8, 8, s->model.firmware);
 }
 
 /* 5.16.1.5: since the log was read; the event stays with RAE. */

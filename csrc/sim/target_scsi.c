@@ -7,8 +7,6 @@
 #include "core/bytes.h"
 #include "sim/sim.h"
 
-#define CHECK_CONDITION 2
-#define DRIVER_SENSE 8
 #define COMMAND_NS 20000 /* of a command without user data */
 
 /* ---- Sense data (SPC-5, sense data) ---- */
