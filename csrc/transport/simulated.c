@@ -52,6 +52,11 @@ int simulated_open(struct sated_drive *d, const char *spec)
 
 int simulated_sleep(struct sated_drive *d, int64_t until_ns)
 {
+    /* Half of what its clock can tell: the other half is for what it does afterwards. */
+    if (until_ns > SIM_TIME_MAX / 2 / sim_scale(d->sim))
+        return error_set(
+            -EINVAL, SATED_LAYER_ARGUMENT,
+            "%s: cannot be left idle for so long: a simulated drive's clock goes on for 36 years; give less", d->path);
     sim_idle_until(d->sim, until_ns);
     target_update(d->sim);
     return keep(d);

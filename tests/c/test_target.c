@@ -62,6 +62,25 @@ static void check_longest(void)
     sim_free(s);
 }
 
+/* A drive that was left idle for as long as it can be is one that can be opened again. */
+static void check_idle(void)
+{
+    static const int64_t year = 365 * 24 * 3600 * SECOND;
+    unlink(file);
+    CHECK_EQ(sated_sim_create(MODEL, file), 0);
+    drive = open_drive(uri);
+    REFUSED(sated_drive_sleep(drive, INT64_MAX), -EINVAL, "36 years");
+    CHECK_EQ(sated_drive_sleep(drive, 36 * year), 0);
+    REFUSED(sated_drive_sleep(drive, year), -EINVAL, "36 years");
+    CHECK_EQ(sanitize(SATED_SANITIZE_BLOCK_ERASE, false, false), 0);
+    sated_drive_close(drive);
+    drive = open_drive(uri);
+    CHECK_EQ(ready(), 0);
+    sated_drive_close(drive);
+    unlink(file);
+    unlink("./test_target.sim.lock");
+}
+
 /* ---- Faults ---- */
 
 static void check_bridge_lock(void)
@@ -182,6 +201,7 @@ int main(void)
     check_off();
     check_half();
     check_longest();
+    check_idle();
     check_bridge_lock();
     check_killed();
     return check_done();
