@@ -214,6 +214,21 @@ static int open_model(struct sim *s, const struct spec *spec)
     return rc ? rc : take_in_use(s, in_use);
 }
 
+/* lba=: the accessible share of the native capacity. */
+static int set_share(struct sim *s, double share, const char *text)
+{
+    struct sated_identity id;
+    sim_identify(s, &id);
+    uint64_t native = id.native_capacity_bytes / s->model.unit_bytes, most = target_capacity(s);
+    uint64_t limit = (uint64_t)((double)native * share) * s->model.unit_bytes;
+    limit = limit < most ? limit : most; /* the device itself may let less be addressed */
+    if (!limit)
+        return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
+                         "sim:%s: lba leaves not one mapping unit; choose a greater fraction", text);
+    s->limit_bytes = limit;
+    return 0;
+}
+
 int sim_new(struct sim **out, const char *text)
 {
     struct spec spec;
@@ -224,18 +239,13 @@ int sim_new(struct sim **out, const char *text)
         rc = !s             ? error_set(-ENOMEM, SATED_LAYER_DRIVE, "sim:%s: not enough memory", text)
              : spec.is_file ? open_file(s, &spec)
                             : open_model(s, &spec);
-    if (!rc && spec.lba_given) {
-        struct sated_identity id;
-        sim_identify(s, &id);
-        uint64_t native = id.native_capacity_bytes / s->model.unit_bytes, most = target_capacity(s);
-        uint64_t limit = (uint64_t)((double)native * spec.lba) * s->model.unit_bytes;
-        s->limit_bytes = limit < most ? limit : most; /* the device itself may let less be addressed */
-    }
-    if (!rc && spec.lba_given && !s->limit_bytes)
-        rc = error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
-                       "sim:%s: lba leaves not one mapping unit; choose a greater fraction", text);
+    bool opened = !rc;
+    if (!rc && spec.lba_given)
+        rc = set_share(s, spec.lba, text);
     spec_free(&spec);
-    if (rc && s)
+    if (rc && opened)
+        sim_free(s); /* nothing happened to it: its file is not left in use */
+    else if (rc && s)
         drop(s);
     if (!rc)
         *out = s;

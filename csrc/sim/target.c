@@ -98,7 +98,8 @@ bool target_take_changed(struct sim *s)
 static int64_t elapsed(const struct sim *s)
 {
     const struct operation *o = &s->target.operation;
-    int64_t t = o->before_ns + (fault_stands(s, SATED_FAULT_STALL) ? 0 : s->now - o->resumed_ns);
+    bool stands = s->target.off || fault_stands(s, SATED_FAULT_STALL);
+    int64_t t = o->before_ns + (stands ? 0 : s->now - o->resumed_ns);
     return t < o->length_ns ? t : o->length_ns;
 }
 
@@ -114,12 +115,8 @@ static void hold(struct sim *s)
 void target_power_on(struct sim *s)
 {
     const struct target_protocol *p = protocol_of(s);
-    if (s->target.off) {
-        s->target.operation.resumed_ns = s->now;
-    } else {
-        operation_update(s); /* what had come to its end before the cut, though no command has asked since */
-        hold(s);
-    }
+    target_update(s); /* what had come to its end before the cut, though no command has asked since */
+    hold(s);
     s->target.off = 0;
     s->target.power_cycles++;
     if (p)

@@ -52,6 +52,41 @@ static void check_half(void)
     sated_drive_close(drive);
 }
 
+/* What goes on makes no progress without power, however long, and whatever is ordered meanwhile. */
+static void check_paused(void)
+{
+    drive = open_drive(MODEL);
+    CHECK_EQ(ready(), 0);
+    CHECK_EQ(sanitize(SATED_SANITIZE_BLOCK_ERASE, true, false), 0);
+    fault(SATED_FAULT_POWER_CUT, 1, -1, SATED_FAULT_BEFORE);
+    CHECK_EQ(ready(), -1);
+    sleep_s(100000);
+    fault(SATED_FAULT_FIXED_SENSE, 0, -1, 0);
+    sleep_s(100000);
+    CHECK_EQ(sated_sim_clear_faults(drive), 0);
+    CHECK_EQ(sated_sim_power_cycle(drive), 0);
+    CHECK_EQ(polled(false), 0x62900);
+    CHECK_EQ(polled(false), 0x2041b);
+    CHECK(sense.progress < 1000);
+    sated_drive_close(drive);
+}
+
+/* A state file that is opened wrongly is closed again, so that its drive's power was not cut. */
+static void check_refused_share(void)
+{
+    struct sim *s;
+    unlink(file);
+    CHECK_EQ(sated_sim_create(MODEL, file), 0);
+    REFUSED(sim_new(&s, "./test_target.sim,lba=0.00000001"), SATED_PARSE, "not one mapping unit");
+    s = loop_open(file);
+    CHECK_EQ(s->target.power_cycles, 1);
+    CHECK_EQ(s->target.unsafe_shutdowns, 0);
+    CHECK_EQ(sim_capacity(s), sim_native_capacity(s));
+    sim_free(s);
+    unlink(file);
+    unlink("./test_target.sim.lock");
+}
+
 /* An operation that would take longer than a state can hold takes the longest that it can. */
 static void check_longest(void)
 {
@@ -200,6 +235,8 @@ int main(void)
     alarm(300);
     check_off();
     check_half();
+    check_paused();
+    check_refused_share();
     check_longest();
     check_idle();
     check_bridge_lock();
