@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/error.h"
 #include "sim/sim.h"
 #include "transport/handle.h"
 
@@ -85,11 +84,8 @@ static inline void issue(struct simulated *d, uint32_t tag, int64_t now_ns)
     slot->class = class;
     slot->submitted_ns = now_ns;
     slot->offset = address_next(&stream->address, &m->range, &stream->random, class, bytes);
-    int rc = sim_submit(d->sim, tag, (enum sated_op)mix->op[class], slot->offset, bytes);
-    if (rc) {
-        error_set(rc, SATED_LAYER_DRIVE, "%s: the simulated drive refused an I/O of %u bytes at offset %llu", m->name,
-                  bytes, (unsigned long long)slot->offset);
-        load_failed(m->load);
+    if (sim_submit(d->sim, tag, (enum sated_op)mix->op[class], slot->offset, bytes)) {
+        load_failed(m->load); /* the drive has said why */
         return;
     }
     recorder_submit(&d->recorder, class, now_ns);

@@ -202,6 +202,12 @@ static int carry_out(struct sim *s, uint32_t controller, const struct sated_scsi
     return without_power(s, n != NULL, reply);
 }
 
+void target_idle(struct sim *s)
+{
+    if (!s->target.off)
+        operation_update(s);
+}
+
 int target_scsi(struct sim *s, const struct sated_scsi_command *c, void *data, struct sated_reply *reply)
 {
     return carry_out(s, 0, c, NULL, data, reply);

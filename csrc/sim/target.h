@@ -25,6 +25,9 @@ int target_scsi(struct sim *s, const struct sated_scsi_command *c, void *data, s
 int target_nvme(struct sim *s, uint32_t controller, const struct sated_nvme_command *c, void *data,
                 struct sated_reply *reply);
 
+/* Time has passed without a command: what went on meanwhile may have come to its end. */
+void target_idle(struct sim *s);
+
 /* Whether the last command changed what outlasts a cut of power, since the last time this was asked. */
 bool target_take_changed(struct sim *s);
 

@@ -239,8 +239,11 @@ static int64_t timer_ns(unsigned code)
     return code == 252 ? 1260 * second : code == 253 ? 8 * 3600 * second : code == 254 ? 0 : 1275 * second;
 }
 
-static void set_timer(struct sim *s, const struct ata_task *t)
+static void set_timer(struct sim *s, struct ata_task *t, uint8_t power)
 {
+    set_power(s, t, power);
+    if (t->out.status & ATA_STATUS_ERR)
+        return;
     s->target.ata.standby_ns = timer_ns(t->count & 0xff) / (int64_t)s->model.scale;
     s->target.ata.used_ns = s->now;
 }
@@ -252,8 +255,7 @@ void ata_standby_now(struct sim *s, struct ata_task *t)
 
 void ata_standby(struct sim *s, struct ata_task *t)
 {
-    set_timer(s, t);
-    set_power(s, t, SATED_ATA_STANDBY_Z);
+    set_timer(s, t, SATED_ATA_STANDBY_Z);
 }
 
 void ata_idle_now(struct sim *s, struct ata_task *t)
@@ -263,8 +265,7 @@ void ata_idle_now(struct sim *s, struct ata_task *t)
 
 void ata_idle(struct sim *s, struct ata_task *t)
 {
-    set_timer(s, t);
-    set_power(s, t, SATED_ATA_IDLE);
+    set_timer(s, t, SATED_ATA_IDLE);
 }
 
 /* Only a reset wakes a drive that sleeps; the host adapter makes one as soon as there is a command. */

@@ -55,9 +55,9 @@ static void put_general(const struct sim *s, uint8_t *data)
     put_statistic(data, 8, s->target.power_cycles & UINT32_MAX, 0);
     put_statistic(data, 16, target_hours(s) & UINT32_MAX, 0);
     put_statistic(data, 24, target_life_written_bytes(s) / ATA_SECTOR & 0xffffffffffff, 0);
-    put_statistic(data, 32, l.write_commands & 0xffffffffffff, 0);
+    put_statistic(data, 32, l.write_commands * s->model.scale & 0xffffffffffff, 0);
     put_statistic(data, 40, target_life_read_bytes(s) / ATA_SECTOR & 0xffffffffffff, 0);
-    put_statistic(data, 48, l.read_commands & 0xffffffffffff, 0);
+    put_statistic(data, 48, l.read_commands * s->model.scale & 0xffffffffffff, 0);
 }
 
 static void put_statistics(const struct sim *s, uint32_t page, uint8_t *data)

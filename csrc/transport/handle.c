@@ -15,6 +15,7 @@
 #include "core/retry.h"
 #include "sim/sim.h"
 #include "transport/node.h"
+#include "transport/simulated.h"
 #include "transport/use.h"
 
 #define ONLY_FILES "this version writes only to files and simulated drives"
@@ -191,7 +192,6 @@ int sated_drive_sleep(struct sated_drive *d, int64_t ns)
     if (d->load)
         return error_set(SATED_STATE, SATED_LAYER_DRIVE,
                          "%s: cannot be left idle while a load runs on it; wait for the load first", d->path);
-    int64_t scale = sim_scale(d->sim);
-    sim_idle_until(d->sim, end / scale + (end % scale > 0)); /* not shorter than asked for */
+    simulated_idle(d, end);
     return 0;
 }

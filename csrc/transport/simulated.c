@@ -49,6 +49,14 @@ int simulated_open(struct sated_drive *d, const char *spec)
     return 0;
 }
 
+void simulated_idle(struct sated_drive *d, int64_t end_ns)
+{
+    int64_t scale = sim_scale(d->sim);
+    sim_idle_until(d->sim, end_ns / scale + (end_ns % scale > 0)); /* not shorter than asked for */
+    target_idle(d->sim);
+    identify(d);
+}
+
 int simulated_purge(struct sated_drive *d, bool *empty)
 {
     struct sated_sim_counters counters;

@@ -8,6 +8,9 @@
 /* Opens what stands behind "sim:" and fills d. Return: 0 or an error. */
 int simulated_open(struct sated_drive *d, const char *spec);
 
+/* Leaves it idle up to a moment of reported time; what goes on in it may end meanwhile. */
+void simulated_idle(struct sated_drive *d, int64_t end_ns);
+
 /* Erases it, in its own time. @param empty receives whether its counters say afterwards that nothing is mapped. */
 int simulated_purge(struct sated_drive *d, bool *empty);
 
