@@ -39,7 +39,9 @@ def sas(sas_drive: Client, tmp_path: Path) -> Client:
 
 @pytest.fixture
 def sata(sata_drive: Client, tmp_path: Path) -> Client:
-    return copy(sata_drive, tmp_path)
+    folder = tmp_path / "sata"  # beside a SAS one, where a test has both
+    folder.mkdir()
+    return copy(sata_drive, folder)
 
 
 def number(text: str, pattern: str) -> int:
