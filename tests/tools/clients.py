@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 import sated
@@ -45,26 +46,29 @@ class Client:
         words = line.split()
         if shutil.which(words[0], path=f"{os.environ['PATH']}:/usr/sbin:/sbin") is None:
             pytest.skip(f"{words[0]} is not installed: make test-tools installs it")
-        done = subprocess.run(words, env=environment(self), input=data, capture_output=True, timeout=60, check=False)
+        environment = {
+            **os.environ,
+            "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin",
+            "LC_ALL": "C",
+            **sated.sim.environment(self.path),
+        }
+        done = subprocess.run(words, env=environment, input=data, capture_output=True, timeout=60, check=False)
         told = Told(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
         assert code is None or told.code == code, f"{line}: exit code {told.code}\n{told.all}"
         return told
 
-    def write(self, node: str, data: bytes, *, at: int = 0, flush: bool = False) -> None:
-        """Writes bytes to a node by dd, with a flush of the drive's cache behind them if asked for."""
+    def write(self, offset: int, data: bytes, *, node: str = "/dev/sim0", flush: bool = True, code: int = 0) -> None:
+        """dd of data to the drive, in one piece; with FLUSH CACHE behind it unless told otherwise."""
         end = " conv=fsync" if flush else ""
-        self.run(f"dd of={node} bs=64k iflag=fullblock oflag=seek_bytes seek={at} status=none{end}", data=data)
+        line = f"dd of={node} oflag=seek_bytes seek={offset} bs={len(data)} count=1 iflag=fullblock{end}"
+        self.run(line, data=data, code=code)
 
-    def read(self, node: str, size: int, *, at: int = 0) -> bytes:
-        """What dd reads from a node: less than `size` at its end."""
-        out = self.path.with_suffix(".out")
-        flags = "iflag=count_bytes,skip_bytes,fullblock"
-        self.run(f"dd if={node} of={out} bs=64k {flags} skip={at} count={size} status=none")
-        return out.read_bytes()
-
-    def copy(self, folder: Path) -> Client:
-        """Another drive like this one."""
-        return Client(Path(shutil.copy(self.path, folder / f"{self.path.parent.name}.sim")))
+    def read(self, offset: int, n: int, *, node: str = "/dev/sim0") -> bytes:
+        """What dd reads; ends early at the end of the drive. Raises AssertionError where it cannot."""
+        with TemporaryDirectory() as folder:
+            into = Path(folder) / "out"
+            self.run(f"dd if={node} of={into} iflag=skip_bytes skip={offset} bs={n} count=1")
+            return into.read_bytes()
 
     def unreadable(self) -> bool:
         """Whether dd is refused to read its first block, and also to write there."""
@@ -75,7 +79,8 @@ class Client:
 
     def killed(self, line: str, data: bytes) -> None:
         """Kills a dd that has written `data` and waits for more: a cut of power."""
-        with subprocess.Popen(line.split(), env=environment(self), stdin=subprocess.PIPE, stderr=subprocess.PIPE) as dd:
+        environment = {**os.environ, "LC_ALL": "C", **sated.sim.environment(self.path)}
+        with subprocess.Popen(line.split(), env=environment, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as dd:
             assert dd.stdin is not None and dd.stderr is not None
             dd.stdin.write(data)
             dd.stdin.flush()
@@ -119,13 +124,14 @@ class Client:
             drive.sim.heal()
 
 
-def environment(client: Client) -> dict[str, str]:
-    """Of a tool that is to have the drive."""
-    path = f"{os.environ['PATH']}:/usr/sbin:/sbin"
-    return {**os.environ, "PATH": path, "LC_ALL": "C", **sated.sim.environment(client.path)}
-
-
-def make(folder: Path, model: str, **keys: object) -> Client:
+def make(folder: Path, model: str) -> Client:
     path = folder / "drive.sim"
-    sated.sim.create(model, path, **keys)
+    sated.sim.create(model, path)
+    return Client(path)
+
+
+def copy(made: Client, folder: Path) -> Client:
+    """The same drive as new: making one takes longer than copying its file."""
+    path = folder / "drive.sim"
+    shutil.copy(made.path, path)
     return Client(path)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import sated
-from clients import BLOCK, Client, make
+from clients import BLOCK, Client, copy, make
 from sated import ata
 
 pytestmark = pytest.mark.tools
@@ -40,12 +40,12 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Client:
 @pytest.fixture
 def both(made: Client, tmp_path: Path) -> Client:
     """Either model, where they could differ: by their sizes, and 710 has capacitors."""
-    return made.copy(tmp_path)
+    return copy(made, tmp_path)
 
 
 @pytest.fixture
 def x210(first: Client, tmp_path: Path) -> Client:
-    return first.copy(tmp_path)
+    return copy(first, tmp_path)
 
 
 # ---- What both say ----
@@ -104,11 +104,11 @@ def sanitizing(client: Client) -> tuple[str, set[str]]:
 
 
 def write(client: Client, at: int, data: bytes, *, flush: bool = True) -> None:
-    client.write("/dev/sim0", data, at=at, flush=flush)
+    client.write(at, data, flush=flush)
 
 
 def read(client: Client, at: int, size: int) -> bytes:
-    return client.read("/dev/sim0", size, at=at)
+    return client.read(at, size)
 
 
 def is_empty(client: Client) -> bool:

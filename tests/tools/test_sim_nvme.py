@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-import signal
-import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from clients import Client, environment, make
+from clients import Client, copy, make
 from sated import nvme
 from sated.cli import main
 
@@ -29,18 +26,18 @@ UNIT = 4096
 
 @pytest.fixture(scope="module")
 def nvme_drive(tmp_path_factory: pytest.TempPathFactory) -> Client:
-    return make(tmp_path_factory.mktemp("nvme"), "generic-tlc-nvme", scale="1/1024")
+    return make(tmp_path_factory.mktemp("nvme"), "generic-tlc-nvme,scale=1/1024")
 
 
 @pytest.fixture(scope="module")
 def cached_drive(tmp_path_factory: pytest.TempPathFactory) -> Client:
     """Without capacitors: it has a volatile write cache."""
-    return make(tmp_path_factory.mktemp("cached"), "generic-tlc-nvme", scale="1/1024", capacitors="off")
+    return make(tmp_path_factory.mktemp("cached"), "generic-tlc-nvme,scale=1/1024,capacitors=off")
 
 
 @pytest.fixture
 def drive(nvme_drive: Client, tmp_path: Path) -> Client:
-    return nvme_drive.copy(tmp_path)
+    return copy(nvme_drive, tmp_path)
 
 
 def told_json(client: Client, line: str) -> dict[str, Any]:
@@ -118,7 +115,7 @@ def test_id_ctrl(drive: Client) -> None:
 
 
 def test_id_ns(drive: Client) -> None:
-    drive.write(NODE, PIECE)
+    drive.write(0, PIECE, node=NODE)
     told = told_json(drive, f"nvme id-ns {NODE}")
     with drive.drive() as d:
         identity = d.identity
@@ -147,8 +144,8 @@ def test_ns_descs(drive: Client) -> None:
 
 
 def test_smart_log(drive: Client) -> None:
-    drive.write(NODE, PIECE * 16)
-    drive.read(NODE, len(PIECE))
+    drive.write(0, PIECE * 16, node=NODE)
+    drive.read(0, len(PIECE), node=NODE)
     drive.power_cycle()
     told = told_json(drive, f"nvme smart-log {ADMIN}")
     with drive.drive() as d:
@@ -184,7 +181,7 @@ def test_fw_log(drive: Client) -> None:
 
 
 def test_endurance_log(drive: Client) -> None:
-    drive.write(NODE, PIECE * 16)
+    drive.write(0, PIECE * 16, node=NODE)
     told = drive.run(f"nvme endurance-log {ADMIN} -g 1").out
     with drive.drive() as d:
         health = d.health()
@@ -242,7 +239,7 @@ def test_contents(drive: Client, tmp_path: Path) -> None:
     drive.run(f"nvme flush {NODE}")
     drive.power_cycle()
     drive.run(f"nvme read {NODE} -s 100 -c 7 -z 4096 -d {back}")
-    assert back.read_bytes() == PIECE[:4096] == drive.read(NODE, 4096, at=100 * 512)
+    assert back.read_bytes() == PIECE[:4096] == drive.read(100 * 512, 4096, node=NODE)
     with drive.drive() as d:
         assert d.nvme_io(nvme.build_read(nsid=1, slba=100, blocks=8, block_bytes=512)).data == PIECE[:4096]
     drive.run(f"nvme compare {NODE} -s 100 -c 7 -z 4096 -d {data}")
@@ -254,14 +251,14 @@ def test_contents(drive: Client, tmp_path: Path) -> None:
 
 
 def test_write_uncorrectable(drive: Client) -> None:
-    drive.write(NODE, PIECE)
+    drive.write(0, PIECE, node=NODE)
     drive.run(f"nvme write-uncor {NODE} -s 8 -c 7")
     for line in (f"nvme read {NODE} -s 8 -c 7 -z 4096 -d /dev/null", f"nvme verify {NODE} -s 8 -c 0"):
         refused(drive, line, "Unrecovered Read Error")
     drive.power_cycle()
     assert "Input/output error" in drive.run(f"dd if={NODE} of=/dev/null bs=4096 skip=1 count=1", code=1).err
-    drive.write(NODE, PIECE[4096:8192], at=4096)
-    assert drive.read(NODE, len(PIECE)) == PIECE
+    drive.write(4096, PIECE[4096:8192], node=NODE)
+    assert drive.read(0, len(PIECE), node=NODE) == PIECE
 
 
 @pytest.mark.parametrize(
@@ -269,24 +266,26 @@ def test_write_uncorrectable(drive: Client) -> None:
     [("write-zeroes -s 16 -c 31", True), ("write-zeroes -s 16 -c 31 -d", False), ("dsm -d -s 16 -b 32", False)],
 )
 def test_zeroes(drive: Client, line: str, maps: bool) -> None:
-    drive.write(NODE, PIECE)
+    drive.write(0, PIECE, node=NODE)
     name, options = line.split(maxsplit=1)
     before = drive.mapped()
     drive.run(f"nvme {name} {NODE} {options}")
     expected = PIECE[: 16 * 512] + bytes(32 * 512) + PIECE[48 * 512 :]
-    assert drive.read(NODE, len(PIECE)) == expected
+    assert drive.read(0, len(PIECE), node=NODE) == expected
     drive.power_cycle()
-    assert drive.read(NODE, len(PIECE)) == expected
+    assert drive.read(0, len(PIECE), node=NODE) == expected
     # NVM 3.2.8: without DEAC it may deallocate too, as what it says about deallocated blocks is zeros.
     assert maps or drive.mapped() == before - 32 * 512 // UNIT
     assert used(drive) == drive.mapped() * UNIT
 
 
 def test_dsm_with_several_ranges(drive: Client) -> None:
-    drive.write(NODE, PIECE)
+    drive.write(0, PIECE, node=NODE)
     drive.run(f"nvme dsm {NODE} --ad --slbs=0,64 --blocks=8,16")
     assert drive.mapped() == (len(PIECE) - 24 * 512) // UNIT
-    assert drive.read(NODE, len(PIECE)) == bytes(4096) + PIECE[4096 : 64 * 512] + bytes(8192) + PIECE[80 * 512 :]
+    assert (
+        drive.read(0, len(PIECE), node=NODE) == bytes(4096) + PIECE[4096 : 64 * 512] + bytes(8192) + PIECE[80 * 512 :]
+    )
 
 
 # ---- Features ----
@@ -316,7 +315,7 @@ def test_temperature_threshold_warns(drive: Client) -> None:
 
 def test_write_cache(cached_drive: Client, tmp_path: Path) -> None:
     """A cut of power loses what stood in the volatile cache, and no more; without it nothing is lost."""
-    drive = cached_drive.copy(tmp_path)
+    drive = copy(cached_drive, tmp_path)
     assert told_json(drive, f"nvme id-ctrl {ADMIN}")["vwc"] & 1
     drive.run(f"nvme set-feature {ADMIN} -f 6 -v 1")
     data = tmp_path / "data"
@@ -327,13 +326,13 @@ def test_write_cache(cached_drive: Client, tmp_path: Path) -> None:
     drive.fail("power-cut", opcode=0x00, count=1)
     drive.run(f"nvme flush {NODE}", code=1)
     drive.power_cycle()
-    assert drive.read(NODE, 8192) == PIECE[:4096] + bytes(4096)
+    assert drive.read(0, 8192, node=NODE) == PIECE[:4096] + bytes(4096)
     drive.run(f"nvme set-feature {ADMIN} -f 6 -v 0")
     drive.run(f"nvme write {NODE} -s 8 -c 7 -z 4096 -d {data}")
     drive.fail("power-cut", opcode=0x00, count=1)
     drive.run(f"nvme flush {NODE}", code=1)
     drive.power_cycle()
-    assert drive.read(NODE, 8192) == PIECE[:4096] * 2
+    assert drive.read(0, 8192, node=NODE) == PIECE[:4096] * 2
     assert told_json(drive, f"nvme smart-log {ADMIN}")["unsafe_shutdowns"] == 2
 
 
@@ -343,19 +342,19 @@ def test_write_cache(cached_drive: Client, tmp_path: Path) -> None:
 @pytest.mark.parametrize("ses", [0, 1, 2])
 @pytest.mark.parametrize("format", [0, 1])
 def test_format(drive: Client, format: int, ses: int) -> None:
-    drive.write(NODE, PIECE)
+    drive.write(0, PIECE, node=NODE)
     size = told_json(drive, f"nvme id-ns {NODE}")["nsze"]
     drive.run(f"nvme format {NODE} -l {format} -s {ses} --force")
-    assert drive.read(NODE, len(PIECE)) == bytes(len(PIECE))
+    assert drive.read(0, len(PIECE), node=NODE) == bytes(len(PIECE))
     assert drive.mapped() == 0 and used(drive) == 0
     told = told_json(drive, f"nvme id-ns {NODE}")
     assert told["nsze"] == size // (8 if format else 1)
     assert told["flbas"] & 15 == format
     with drive.drive() as d:
         assert d.identity.logical_block_bytes == (4096 if format else 512)
-    drive.write(NODE, PIECE)
+    drive.write(0, PIECE, node=NODE)
     drive.power_cycle()
-    assert drive.read(NODE, len(PIECE)) == PIECE
+    assert drive.read(0, len(PIECE), node=NODE) == PIECE
 
 
 @pytest.mark.parametrize(
@@ -363,15 +362,15 @@ def test_format(drive: Client, format: int, ses: int) -> None:
     [("-l 5", "Invalid Format"), ("-i 1", "Invalid Format"), ("-s 3", "Invalid Field in Command")],
 )
 def test_format_refused(drive: Client, options: str, status: str) -> None:
-    drive.write(NODE, PIECE)
+    drive.write(0, PIECE, node=NODE)
     refused(drive, f"nvme format {NODE} {options} --force", status)
-    assert drive.read(NODE, len(PIECE)) == PIECE
+    assert drive.read(0, len(PIECE), node=NODE) == PIECE
 
 
 @pytest.mark.parametrize("outcome", ["before", "half", "after"])
 def test_power_cut_in_a_format(drive: Client, outcome: str) -> None:
     """The old data, a namespace that is not ready until it is formatted again, or the new one."""
-    drive.write(NODE, PIECE)
+    drive.write(0, PIECE, node=NODE)
     drive.fail("power-cut", opcode=0x80, outcome=outcome, count=1)
     drive.run(f"nvme format {NODE} -l 1 --force", code=1)
     drive.power_cycle()
@@ -383,7 +382,7 @@ def test_power_cut_in_a_format(drive: Client, outcome: str) -> None:
         refused(drive, f"nvme verify {NODE} -s 0 -c 0", "Namespace Not Ready")
         drive.run(f"nvme format {NODE} -l 0 --force")
     assert told_json(drive, f"nvme id-ns {NODE}")["flbas"] & 15 == (outcome == "after")
-    assert drive.read(NODE, len(PIECE)) == (PIECE if outcome == "before" else bytes(len(PIECE)))
+    assert drive.read(0, len(PIECE), node=NODE) == (PIECE if outcome == "before" else bytes(len(PIECE)))
     assert drive.mapped() == (len(PIECE) // UNIT if outcome == "before" else 0)
 
 
@@ -392,16 +391,16 @@ def test_power_cut_in_a_format(drive: Client, outcome: str) -> None:
 )
 def test_format_attributes(tmp_path: Path, fna: int, ses: int, both: int) -> None:
     """FNA (5.17.2.1): bit 0, a format is of all namespaces; bit 1, a secure erase is; bit 2, there is crypto erase."""
-    drive = make(tmp_path, "generic-tlc-nvme", scale="1/1024", fna=fna)
+    drive = make(tmp_path, f"generic-tlc-nvme,scale=1/1024,fna={fna}")
     assert told_json(drive, f"nvme id-ctrl {ADMIN}")["fna"] == fna
     drive.run(f"nvme delete-ns {ADMIN} -n 1")
     for nsid in (create(drive, blocks=1000), create(drive, blocks=1000)):
         drive.run(f"nvme attach-ns {ADMIN} -n {nsid} -c 1")
-        drive.write(f"/dev/nvmesim0n{nsid}", PIECE)
+        drive.write(0, PIECE, node=f"/dev/nvmesim0n{nsid}")
     refused(drive, f"nvme format {ADMIN} -n 1 -s 2 --force", "Invalid Field in Command")
     drive.run(f"nvme format {ADMIN} -n 1 -s {ses} --force")
-    assert drive.read("/dev/nvmesim0n1", len(PIECE)) == bytes(len(PIECE))
-    assert drive.read("/dev/nvmesim0n2", len(PIECE)) == (bytes(len(PIECE)) if both else PIECE)
+    assert drive.read(0, len(PIECE), node="/dev/nvmesim0n1") == bytes(len(PIECE))
+    assert drive.read(0, len(PIECE), node="/dev/nvmesim0n2") == (bytes(len(PIECE)) if both else PIECE)
     assert drive.mapped() == (0 if both else len(PIECE) // UNIT)
 
 
@@ -410,7 +409,7 @@ def test_format_fails(drive: Client) -> None:
     refused(drive, f"nvme format {NODE} --force", "Internal Error")
     refused(drive, f"nvme read {NODE} -s 0 -c 0 -z 512 -d /dev/null", "Namespace Not Ready")
     drive.run(f"nvme format {NODE} --force")
-    drive.read(NODE, 512)
+    drive.read(0, 512, node=NODE)
 
 
 # ---- Sanitize ----
@@ -430,7 +429,7 @@ SANITIZE = {
 def test_sanitize(drive: Client, kind: str) -> None:
     options, seconds, word = SANITIZE[kind]
     assert sanitize_log(drive) == (65535, 0, 0)
-    drive.write(NODE, PIECE)
+    drive.write(0, PIECE, node=NODE)
     drive.run(f"nvme sanitize {ADMIN} {options}")
     first, status, _ = sanitize_log(drive)
     assert status == 2
@@ -445,16 +444,16 @@ def test_sanitize(drive: Client, kind: str) -> None:
     drive.sleep(seconds)
     passes = re.search(r"-n (\d)", options)
     assert sanitize_log(drive) == (65535, 1, int(passes[1]) if passes else 0)
-    assert drive.read(NODE, len(PIECE)) == word * (len(PIECE) // 4)
+    assert drive.read(0, len(PIECE), node=NODE) == word * (len(PIECE) // 4)
     assert (drive.mapped() == 0) == ("-d" not in options.split())
     assert "Global Data Erased set" in drive.run(f"nvme sanitize-log {ADMIN} -H").out
-    drive.write(NODE, PIECE)
+    drive.write(0, PIECE, node=NODE)
     assert "Global Data Erased cleared" in drive.run(f"nvme sanitize-log {ADMIN} -H").out
 
 
 @pytest.mark.parametrize("ause", [False, True])
 def test_sanitize_fails(drive: Client, ause: bool) -> None:
-    drive.write(NODE, PIECE)
+    drive.write(0, PIECE, node=NODE)
     drive.fail("operation-fails", count=1)
     drive.run(f"nvme sanitize {ADMIN} -a start-block-erase {'-u' if ause else ''}")
     drive.sleep(30)
@@ -470,17 +469,17 @@ def test_sanitize_fails(drive: Client, ause: bool) -> None:
         drive.run(f"nvme sanitize {ADMIN} -a start-block-erase")
         drive.sleep(30)
         assert sanitize_log(drive)[1] == 1 and drive.mapped() == 0
-    drive.read(NODE, 512)
+    drive.read(0, 512, node=NODE)
 
 
 def test_sanitize_where_no_deallocate_is_inhibited(tmp_path: Path) -> None:
     """5.27.1.19: with NODRM = 0 the command is refused, with 1 it deallocates nevertheless, and says so (status 4)."""
-    drive = make(tmp_path, "generic-tlc-nvme", scale="1/1024", sanitize=2, no_deallocate_inhibited="on")
-    drive.write(NODE, PIECE)
+    drive = make(tmp_path, "generic-tlc-nvme,scale=1/1024,sanitize=2,no_deallocate_inhibited=on")
+    drive.write(0, PIECE, node=NODE)
     for action in ("start-crypto-erase", "start-overwrite"):  # SANICAP does not have them
         refused(drive, f"nvme sanitize {ADMIN} -a {action}", "Invalid Field in Command")
     refused(drive, f"nvme sanitize {ADMIN} -a start-block-erase -d", "Invalid Field in Command")
-    assert drive.read(NODE, len(PIECE)) == PIECE
+    assert drive.read(0, len(PIECE), node=NODE) == PIECE
     drive.run(f"nvme set-feature {ADMIN} -f 0x17 -v 1")
     drive.run(f"nvme sanitize {ADMIN} -a start-block-erase -d")
     drive.sleep(30)
@@ -513,7 +512,7 @@ def exists(client: Client, nsid: int) -> bool:
 
 
 def test_namespaces_come_and_go(drive: Client) -> None:
-    drive.write(NODE, PIECE)
+    drive.write(0, PIECE, node=NODE)
     drive.run(f"nvme delete-ns {ADMIN} -n 1")
     assert drive.mapped() == 0
     assert not exists(drive, 1) and namespaces(drive) == namespaces(drive, options="-a") == []
@@ -528,17 +527,17 @@ def test_namespaces_come_and_go(drive: Client) -> None:
     refused(drive, f"nvme attach-ns {ADMIN} -n 1 -c 1", "Namespace Already Attached")
     drive.run(f"nvme attach-ns {ADMIN} -n 2 -c 1,2")
     assert namespaces(drive) == [1, 2] and namespaces(drive, OTHER) == [2]
-    drive.write("/dev/nvmesim0n1", PIECE)
-    drive.write("/dev/nvmesim0n2", PIECE[::-1])
+    drive.write(0, PIECE, node="/dev/nvmesim0n1")
+    drive.write(0, PIECE[::-1], node="/dev/nvmesim0n2")
     drive.power_cycle()
-    assert drive.read("/dev/nvmesim0n1", len(PIECE)) == PIECE
-    assert drive.read("/dev/nvmesim0n2", len(PIECE)) == PIECE[::-1]
-    assert drive.read("/dev/nvmesim0n2", 4096, at=100000 * 4096) == b""
+    assert drive.read(0, len(PIECE), node="/dev/nvmesim0n1") == PIECE
+    assert drive.read(0, len(PIECE), node="/dev/nvmesim0n2") == PIECE[::-1]
+    assert drive.read(100000 * 4096, 4096, node="/dev/nvmesim0n2") == b""
     drive.run(f"nvme detach-ns {ADMIN} -n 1 -c 1")
     assert not exists(drive, 1) and exists(drive, 2)
     refused(drive, f"nvme detach-ns {ADMIN} -n 1 -c 1", "Namespace Not Attached")
     drive.run(f"nvme attach-ns {ADMIN} -n 1 -c 1")
-    assert drive.read("/dev/nvmesim0n1", len(PIECE)) == PIECE  # detaching loses nothing
+    assert drive.read(0, len(PIECE), node="/dev/nvmesim0n1") == PIECE  # detaching loses nothing
     drive.run(f"nvme delete-ns {ADMIN} -n 2")
     assert exists(drive, 1) and not exists(drive, 2)
     assert drive.mapped() == len(PIECE) // UNIT
@@ -548,10 +547,10 @@ def test_namespaces_come_and_go(drive: Client) -> None:
 
 def test_namespace_of_the_other_controller(drive: Client) -> None:
     """A node of a namespace leads through whichever controller has it."""
-    drive.write(NODE, PIECE)
+    drive.write(0, PIECE, node=NODE)
     drive.run(f"nvme detach-ns {ADMIN} -n 1 -c 1")
     assert namespaces(drive) == [] and namespaces(drive, OTHER) == [1]
-    assert drive.read(NODE, len(PIECE)) == PIECE
+    assert drive.read(0, len(PIECE), node=NODE) == PIECE
     drive.run(f"nvme detach-ns {ADMIN} -n 1 -c 2")
     assert not exists(drive, 1)
 
@@ -601,16 +600,16 @@ def test_format_of_one_namespace(drive: Client) -> None:
     drive.run(f"nvme delete-ns {ADMIN} -n 1")
     for nsid in (create(drive, blocks=100000), create(drive, blocks=100000)):
         drive.run(f"nvme attach-ns {ADMIN} -n {nsid} -c 1,2")
-        drive.write(f"/dev/nvmesim0n{nsid}", PIECE)
+        drive.write(0, PIECE, node=f"/dev/nvmesim0n{nsid}")
     drive.run(f"nvme format {ADMIN} -n 2 -s 1 -l 1 --force")
-    assert drive.read("/dev/nvmesim0n1", len(PIECE)) == PIECE
-    assert drive.read("/dev/nvmesim0n2", len(PIECE)) == bytes(len(PIECE))
+    assert drive.read(0, len(PIECE), node="/dev/nvmesim0n1") == PIECE
+    assert drive.read(0, len(PIECE), node="/dev/nvmesim0n2") == bytes(len(PIECE))
     assert drive.mapped() == len(PIECE) // UNIT
     assert (used(drive, 1), used(drive, 2)) == (len(PIECE), 0)
     # A sanitize is of the whole subsystem.
     drive.run(f"nvme sanitize {OTHER} -a start-block-erase")
     drive.sleep(30)
-    assert drive.read("/dev/nvmesim0n1", len(PIECE)) == bytes(len(PIECE)) and drive.mapped() == 0
+    assert drive.read(0, len(PIECE), node="/dev/nvmesim0n1") == bytes(len(PIECE)) and drive.mapped() == 0
 
 
 # ---- Self-tests ----
@@ -668,18 +667,18 @@ def test_extended_self_test_goes_on_after_a_power_cycle(drive: Client) -> None:
 
 
 def test_reset_and_rescan(drive: Client) -> None:
-    drive.write(NODE, PIECE)
+    drive.write(0, PIECE, node=NODE)
     drive.run(f"nvme reset {ADMIN}")
     drive.run(f"nvme ns-rescan {ADMIN}")
-    assert drive.read(NODE, len(PIECE)) == PIECE
+    assert drive.read(0, len(PIECE), node=NODE) == PIECE
     assert told_json(drive, f"nvme smart-log {ADMIN}")["power_cycles"] == 1
 
 
 def test_command_fails_with_a_status(drive: Client) -> None:
-    drive.write(NODE, PIECE)
+    drive.write(0, PIECE, node=NODE)
     drive.fail("fail", opcode=0x02, nvme_status=0x281, count=1)
     refused(drive, f"nvme read {NODE} -s 0 -c 0 -z 512 -d /dev/null", "Unrecovered Read Error")
-    assert drive.read(NODE, len(PIECE)) == PIECE
+    assert drive.read(0, len(PIECE), node=NODE) == PIECE
     drive.fail("fail", opcode=0x06, nvme_status=0x4006, count=1)
     refused(drive, f"nvme id-ctrl {ADMIN}", "Internal Error")
     drive.run(f"nvme id-ctrl {ADMIN}")
@@ -700,25 +699,12 @@ def test_drive_that_sends_4_kib(drive: Client) -> None:
 
 def test_killed_process_is_a_power_cut(drive: Client) -> None:
     """What it had written to a cache that capacitors hold up is there."""
-    before = drive.path.stat().st_mtime_ns
-    line = ["dd", f"of={NODE}", "bs=64k", "iflag=fullblock"]
-    writer = subprocess.Popen(line, stdin=subprocess.PIPE, env=environment(drive))
-    assert writer.stdin
-    writer.stdin.write(PIECE)
-    writer.stdin.flush()
-    for _ in range(1000):
-        if drive.path.stat().st_mtime_ns != before:
-            break
-        time.sleep(0.01)
-    time.sleep(0.3)
-    writer.send_signal(signal.SIGKILL)
-    writer.wait()
-    writer.stdin.close()
+    drive.killed(f"dd of={NODE} bs={len(PIECE)} iflag=fullblock", PIECE)
     told = told_json(drive, f"nvme smart-log {ADMIN}")
     assert (told["unsafe_shutdowns"], told["power_cycles"]) == (1, 2)
     with drive.drive() as d:
         assert d.health().unsafe_shutdowns == 1
-    assert drive.read(NODE, len(PIECE)) == PIECE
+    assert drive.read(0, len(PIECE), node=NODE) == PIECE
 
 
 def test_no_such_node(drive: Client) -> None:

@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import json
 import re
-import signal
-import subprocess
-import time
 from pathlib import Path
 
 import pytest
-from clients import Client, environment, make
+from clients import Client, copy, make
 from sated import ata, scsi
 from sated.cli import main
 
@@ -27,22 +24,24 @@ UNIT = 8192  # of s840: what is mapped at a time
 
 @pytest.fixture(scope="module")
 def sas_drive(tmp_path_factory: pytest.TempPathFactory) -> Client:
-    return make(tmp_path_factory.mktemp("sas"), "s840", scale="1/64")
+    return make(tmp_path_factory.mktemp("sas"), "s840,scale=1/64")
 
 
 @pytest.fixture(scope="module")
 def sata_drive(tmp_path_factory: pytest.TempPathFactory) -> Client:
-    return make(tmp_path_factory.mktemp("sata"), "x210", scale="1/64")
+    return make(tmp_path_factory.mktemp("sata"), "x210,scale=1/64")
 
 
 @pytest.fixture
 def sas(sas_drive: Client, tmp_path: Path) -> Client:
-    return sas_drive.copy(tmp_path)
+    return copy(sas_drive, tmp_path)
 
 
 @pytest.fixture
 def sata(sata_drive: Client, tmp_path: Path) -> Client:
-    return sata_drive.copy(tmp_path)
+    folder = tmp_path / "sata"  # beside a SAS one, where a test has both
+    folder.mkdir()
+    return copy(sata_drive, folder)
 
 
 def number(text: str, pattern: str) -> int:
@@ -103,7 +102,7 @@ def test_sg_vpd_all(sas: Client) -> None:
 
 
 def test_sg_logs_all(sas: Client) -> None:
-    sas.write(NODE, PIECE)
+    sas.write(0, PIECE)
     sas.run(f"sg_dd if={SG} of=/dev/null bs=512 count=64")
     told = sas.run(f"sg_logs -a {SG}").out
     with sas.drive() as drive:
@@ -200,7 +199,7 @@ def test_contents_are_the_same_through_both_nodes(sas: Client, tmp_path: Path, w
     data.write_bytes(PIECE)
     at = 4096 * 512
     if written_by == "dd":
-        sas.write(NODE, PIECE, at=at)
+        sas.write(at, PIECE)
     else:
         sas.run(f"sg_dd if={data} of={SG} bs=512 count=128 seek=4096")
     assert sas.mapped() == len(PIECE) // UNIT
@@ -208,7 +207,7 @@ def test_contents_are_the_same_through_both_nodes(sas: Client, tmp_path: Path, w
     sas.power_cycle()
     attend(sas)
     sas.run(f"sg_dd if={SG} of={back} bs=512 count=128 skip=4096")
-    assert back.read_bytes() == PIECE == sas.read(NODE, len(PIECE), at=at)
+    assert back.read_bytes() == PIECE == sas.read(at, len(PIECE))
     with sas.drive() as drive:
         assert drive.scsi(scsi.build_read(4096, 128, block_bytes=512)).data == PIECE
     sas.run(f"sg_verify --lba=4096 --count=128 {SG}")
@@ -217,29 +216,29 @@ def test_contents_are_the_same_through_both_nodes(sas: Client, tmp_path: Path, w
 def test_compare_and_write(sas: Client, tmp_path: Path) -> None:
     pair = tmp_path / "pair"
     pair.write_bytes(PIECE[:512] + PIECE[512:1024])
-    sas.write(NODE, PIECE[:512])
+    sas.write(0, PIECE[:512])
     line = f"sg_compare_and_write --lba=0 --num=1 --in={pair} --xferlen=1024 {SG}"
     sas.run(line)
-    assert sas.read(NODE, 512) == PIECE[512:1024]
+    assert sas.read(0, 512) == PIECE[512:1024]
     assert "Miscompare" in sas.run(line, code=14).err  # now it is another block
-    assert sas.read(NODE, 512) == PIECE[512:1024]
+    assert sas.read(0, 512) == PIECE[512:1024]
 
 
 def test_unmap(sas: Client) -> None:
-    sas.write(NODE, PIECE)
+    sas.write(0, PIECE)
     before = sas.mapped()
     sas.run(f"sg_unmap --lba=32 --num=64 {SG}")
     assert sas.mapped() == before - 64 * 512 // UNIT
     expected = PIECE[: 32 * 512] + bytes(64 * 512) + PIECE[96 * 512 :]
-    assert sas.read(NODE, len(PIECE)) == expected  # LBPRZ = 1
+    assert sas.read(0, len(PIECE)) == expected  # LBPRZ = 1
     sas.power_cycle()
-    assert sas.read(NODE, len(PIECE)) == expected
+    assert sas.read(0, len(PIECE)) == expected
     blocks = capacity(sas)[0]
     assert "LBA out of range" in sas.run(f"sg_unmap --lba={blocks} --num=16 {SG}", code=22).err
 
 
 def test_get_lba_status(sas: Client) -> None:
-    sas.write(NODE, PIECE, at=UNIT)
+    sas.write(UNIT, PIECE)
     told = sas.run(f"sg_get_lba_status --lba=0 {SG}").out
     assert number(told, "blocks:") == UNIT // 512 and "deallocated" in told
     told = sas.run(f"sg_get_lba_status --lba=16 {SG}").out
@@ -262,11 +261,11 @@ def test_get_lba_status(sas: Client) -> None:
 def test_write_same(sas: Client, tmp_path: Path, options: str, filled: bool, maps: bool) -> None:
     one = tmp_path / "one"
     one.write_bytes(PIECE[512:1024])
-    sas.write(NODE, PIECE)
+    sas.write(0, PIECE)
     length = "" if "ndob" in options else "--xferlen=512"
     sas.run(f"sg_write_same --lba=16 --num=32 {options.format(one)} {length} {SG}")
     filling = (PIECE[512:1024] if filled else bytes(512)) * 32
-    assert sas.read(NODE, len(PIECE)) == PIECE[: 16 * 512] + filling + PIECE[48 * 512 :]
+    assert sas.read(0, len(PIECE)) == PIECE[: 16 * 512] + filling + PIECE[48 * 512 :]
     assert sas.mapped() == (len(PIECE) - (0 if maps else 32 * 512)) // UNIT
 
 
@@ -286,7 +285,7 @@ def test_sanitize(sas: Client, tmp_path: Path, kind: str) -> None:
     options, word, seconds = SANITIZE[kind]
     pattern = tmp_path / "pattern"
     pattern.write_bytes(b"\x11\x22\x33\x44")
-    sas.write(NODE, PIECE, at=UNIT)
+    sas.write(UNIT, PIECE)
     size = capacity(sas)
     sas.run(f"sg_sanitize {options.format(pattern)} --quick --early {SG}")
     assert "sanitize in progress" in sas.run(f"sg_turs -v {SG}", code=2).err
@@ -302,7 +301,7 @@ def test_sanitize(sas: Client, tmp_path: Path, kind: str) -> None:
     assert sense_of(sas) == (2, 0x04, 0x1B)
     sas.run(f"sg_turs --progress --num=1000 --delay=10000 {SG}")
     sas.run(f"sg_turs {SG}")
-    assert sas.read(NODE, 4096, at=UNIT) == word * 1024
+    assert sas.read(UNIT, 4096) == word * 1024
     assert capacity(sas) == size
     with sas.drive() as drive:
         mapped = drive.sim.counters.mapped_units
@@ -311,7 +310,7 @@ def test_sanitize(sas: Client, tmp_path: Path, kind: str) -> None:
 
 @pytest.mark.parametrize("ause", [False, True])
 def test_sanitize_fails(sas: Client, ause: bool) -> None:
-    sas.write(NODE, PIECE)
+    sas.write(0, PIECE)
     sas.fail("operation-fails", count=1)
     sas.run(f"sg_sanitize --block --quick --early {'--ause' if ause else ''} {SG}")
     sas.sleep(1000)
@@ -330,27 +329,27 @@ def test_sanitize_fails(sas: Client, ause: bool) -> None:
         sas.run(f"sg_sanitize --block --quick --wait {SG}")
         assert sas.mapped() == 0
     sas.run(f"sg_turs {SG}")
-    sas.read(NODE, 512)
+    sas.read(0, 512)
 
 
 # ---- Format ----
 
 
 def test_format(sas: Client) -> None:
-    sas.write(NODE, PIECE)
+    sas.write(0, PIECE)
     size = capacity(sas)
     sas.run(f"sg_format --format --quick --early {SG}")
     assert sense_of(sas) == (2, 0x04, 0x04)
     assert "format in progress" in sas.run(f"sg_turs -v {SG}", code=2).err
     sas.sleep(10000)
     sas.run(f"sg_turs {SG}")
-    assert sas.read(NODE, len(PIECE)) == bytes(len(PIECE))
+    assert sas.read(0, len(PIECE)) == bytes(len(PIECE))
     assert sas.mapped() == 0 and capacity(sas) == size
 
 
 @pytest.mark.parametrize("wait", ["", "--wait"])
 def test_format_with_other_blocks(sas: Client, wait: str) -> None:
-    sas.write(NODE, PIECE)
+    sas.write(0, PIECE)
     blocks = capacity(sas)[0]
     sas.run(f"sg_format --format --quick --size=4096 {wait} {SG}")
     sas.run(f"sg_turs {SG}", code=None)
@@ -358,11 +357,11 @@ def test_format_with_other_blocks(sas: Client, wait: str) -> None:
     assert number(told, "Logical block length=") == 4096
     assert capacity(sas) == (blocks // 8, 4096)
     assert sas.mapped() == 0
-    sas.write(NODE, PIECE)
+    sas.write(0, PIECE)
     sas.power_cycle()
     attend(sas)
     assert capacity(sas) == (blocks // 8, 4096)
-    assert sas.read(NODE, len(PIECE)) == PIECE
+    assert sas.read(0, len(PIECE)) == PIECE
     sas.run(f"sg_format --format --quick --size=512 {SG}")
     assert capacity(sas) == (blocks, 512)
     assert sas.mapped() == 0
@@ -373,28 +372,28 @@ def test_format_with_fewer_blocks(sas: Client, how: str) -> None:
     """A resize keeps what is there, a format does not; nothing beyond can be reached after either."""
     blocks = capacity(sas)[0]
     few = 1000 * UNIT // 512
-    sas.write(NODE, PIECE)
-    sas.write(NODE, PIECE, at=few * 512)
+    sas.write(0, PIECE)
+    sas.write(few * 512, PIECE)
     sas.run(f"sg_format {how} --count={few} --quick {SG}")
     sas.run(f"sg_turs {SG}", code=None)
     assert number(sas.run(f"sg_readcap {SG}").out, "Number of logical blocks=") == few
     assert capacity(sas) == (few, 512)
     kept = PIECE if how == "--resize" else bytes(len(PIECE))
-    assert sas.read(NODE, len(PIECE)) == kept
-    assert sas.read(NODE, len(PIECE), at=few * 512) == b""
+    assert sas.read(0, len(PIECE)) == kept
+    assert sas.read(few * 512, len(PIECE)) == b""
     sas.run(f"sg_dd if={SG} of=/dev/null bs=512 count=1 skip={few}", code=22)  # LBA out of range
     sas.power_cycle()
     attend(sas)
     assert capacity(sas) == (few, 512)
     sas.run(f"sg_format {how} --count=-1 --quick {SG}")
     assert capacity(sas) == (blocks, 512)
-    assert sas.read(NODE, len(PIECE)) == kept
+    assert sas.read(0, len(PIECE)) == kept
 
 
 @pytest.mark.parametrize("how", ["fault", "while it goes on"])
 def test_format_interrupted(sas: Client, how: str) -> None:
     """SBC-4 4.37 and 5.4: its medium is format corrupt, 31h/00h, until it is formatted again."""
-    sas.write(NODE, PIECE)
+    sas.write(0, PIECE)
     if how == "fault":
         sas.fail("power-cut", opcode=0x04, outcome="half", count=1)
         sas.run(f"sg_format --format --quick --wait {SG}", code=None)
@@ -409,7 +408,7 @@ def test_format_interrupted(sas: Client, how: str) -> None:
         sas.run(f"dd if={NODE} of=/dev/null count=1", code=1)
     sas.run(f"sg_format --format --quick {SG}")
     sas.run(f"sg_turs {SG}")
-    assert sas.read(NODE, len(PIECE)) == bytes(len(PIECE))
+    assert sas.read(0, len(PIECE)) == bytes(len(PIECE))
     assert sas.mapped() == 0
 
 
@@ -424,7 +423,7 @@ def test_format_with_a_size_that_it_does_not_have(sas: Client) -> None:
 
 
 def test_stop_and_start(sas: Client) -> None:
-    sas.write(NODE, PIECE)
+    sas.write(0, PIECE)
     cycles = number(sas.run(f"sg_logs -p 0xe {SG}").out, "Accumulated start-stop cycles =")
     sas.run(f"sg_start --stop {SG}")
     told = sas.run(f"sg_turs -v {SG}", code=2).err
@@ -434,7 +433,7 @@ def test_stop_and_start(sas: Client) -> None:
     sas.run(f"sg_inq {SG}")
     sas.run(f"sg_start --start {SG}")
     sas.run(f"sg_turs {SG}")
-    assert sas.read(NODE, len(PIECE)) == PIECE
+    assert sas.read(0, len(PIECE)) == PIECE
     assert number(sas.run(f"sg_logs -p 0xe {SG}").out, "Accumulated start-stop cycles =") == cycles + 1
 
 
@@ -444,7 +443,7 @@ def test_power_conditions(sas: Client, option: str, told: str) -> None:
     assert f"{told} activated by command" in sas.run(f"sg_requests {SG}").err
     assert sense_of(sas)[:2] == (0, 0x5E)
     sas.run(f"sg_turs {SG}")  # it is ready nevertheless
-    sas.read(NODE, 512)  # and wakes up
+    sas.read(0, 512)  # and wakes up
     assert sense_of(sas) == (0, 0, 0)
 
 
@@ -503,14 +502,14 @@ def test_write_cache(sas: Client, saved: bool) -> None:
 
 
 def test_command_fails_with_a_sense(sas: Client) -> None:
-    sas.write(NODE, PIECE)
+    sas.write(0, PIECE)
     sas.fail("fail", opcode=0x28, sense=(3, 0x11, 0), count=1)
     told = sas.run(f"sg_dd if={SG} of=/dev/null bs=512 count=8", code=None)
     assert "Unrecovered read error" in told.err or told.code == 3
     with sas.drive() as drive:
         assert drive.health().media_errors == 1
     assert number(sas.run(f"sg_logs -p 3 {SG}").out, "Total uncorrected errors =") == 1
-    assert sas.read(NODE, len(PIECE)) == PIECE
+    assert sas.read(0, len(PIECE)) == PIECE
 
 
 def test_sanitize_stalls(sas: Client) -> None:
@@ -525,24 +524,10 @@ def test_sanitize_stalls(sas: Client) -> None:
 
 def test_killed_process_is_a_power_cut(sas: Client) -> None:
     """What it had written to a cache that capacitors hold up is there."""
-    before = sas.path.stat().st_mtime_ns
-    writer = subprocess.Popen(
-        ["dd", f"of={NODE}", "bs=64k", "iflag=fullblock"], stdin=subprocess.PIPE, env=environment(sas)
-    )
-    assert writer.stdin
-    writer.stdin.write(PIECE)
-    writer.stdin.flush()
-    for _ in range(1000):
-        if sas.path.stat().st_mtime_ns != before:
-            break
-        time.sleep(0.01)
-    time.sleep(0.3)
-    writer.send_signal(signal.SIGKILL)
-    writer.wait()
-    writer.stdin.close()
+    sas.killed(f"dd of={NODE} bs={len(PIECE)} iflag=fullblock", PIECE)
     told = sas.run(f"sg_turs -v {SG}", code=6).err
     assert "Power on" in told
-    assert sas.read(NODE, len(PIECE)) == PIECE
+    assert sas.read(0, len(PIECE)) == PIECE
 
 
 # ---- Behind SAT ----
@@ -601,18 +586,18 @@ def test_sat_write_cache(sata: Client) -> None:
     "line", ["sg_unmap --lba=16 --num=32", "sg_write_same --16 --unmap --lba=16 --num=32 --xferlen=512"]
 )
 def test_sat_unmap_is_trim(sata: Client, line: str) -> None:
-    sata.write(NODE, PIECE)
+    sata.write(0, PIECE)
     before = sata.mapped()
     sata.run(f"{line} {SG}")
     assert sata.mapped() == before - 32 * 512 // 4096
-    assert sata.read(NODE, len(PIECE)) == PIECE[: 16 * 512] + bytes(32 * 512) + PIECE[48 * 512 :]
+    assert sata.read(0, len(PIECE)) == PIECE[: 16 * 512] + bytes(32 * 512) + PIECE[48 * 512 :]
 
 
 def test_sat_refuses_what_ata_has_otherwise(sata: Client) -> None:
-    sata.write(NODE, PIECE)
+    sata.write(0, PIECE)
     for line in ("sg_sanitize --block --quick", "sg_format --format --quick", "sg_opcodes", "sg_get_lba_status"):
         assert sata.run(f"{line} {SG}", code=None).code in (5, 9), line
-    assert sata.read(NODE, len(PIECE)) == PIECE
+    assert sata.read(0, len(PIECE)) == PIECE
 
 
 def test_sat_logs(sata: Client) -> None:
@@ -625,10 +610,10 @@ def test_sat_logs(sata: Client) -> None:
 
 def test_sat_stop_and_start(sata: Client) -> None:
     """SAT-5 9.11: stopped is STANDBY; ATA drives wake up by themselves, and a TEST UNIT READY only asks their mode."""
-    sata.write(NODE, PIECE)
+    sata.write(0, PIECE)
     sata.run(f"sg_start --stop {SG}")
     with sata.drive() as drive:
         assert drive.ata(ata.build_check_power_mode()).registers.count == 0x00
-    assert sata.read(NODE, len(PIECE)) == PIECE
+    assert sata.read(0, len(PIECE)) == PIECE
     with sata.drive() as drive:
         assert drive.ata(ata.build_check_power_mode()).registers.count == 0xFF

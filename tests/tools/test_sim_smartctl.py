@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import sated
-from clients import BLOCK, Client, make
+from clients import BLOCK, Client, copy, make
 from sated import ata
 
 pytestmark = pytest.mark.tools
@@ -69,7 +69,7 @@ def drive_of(name: str, made: dict[str, Client], tmp_path: Path, folder: Path) -
     node = NODES[name]
     if name not in made:
         made[name] = make(folder, f"{node.model},scale=1/{node.scale}")
-    return Drive(node, made[name].copy(tmp_path))
+    return Drive(node, copy(made[name], tmp_path))
 
 
 @pytest.fixture(params=NODES)
