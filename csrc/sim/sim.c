@@ -543,11 +543,20 @@ void sim_power_cycle(struct sim *s)
     target_power_on(s);
 }
 
+/* Whether a path, by whatever name, is that of its state file. */
+static bool is_own(const struct sim *s, const char *path)
+{
+    char *real = NULL;
+    bool own = s->state_path && file_real(path, &real) == 0 && !strcmp(real, s->state_path);
+    free(real);
+    return own;
+}
+
 int sim_save(struct sim *s, const char *path)
 {
     if (sim_outstanding(s))
         return refuse_while_busy(s, "saving the state");
-    bool own = !path || (s->state_path && !strcmp(path, s->state_path));
+    bool own = !path || is_own(s, path);
     if (own && !s->state_path)
         return 0;
     if (own && !file_lock_is_ours(s->lock))

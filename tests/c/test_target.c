@@ -177,6 +177,14 @@ static void put_back(void)
     CHECK_EQ(sated_sim_restore(drive, "./test_target.saved"), 0);
 }
 
+/* It is in use afterwards as before, by whatever name it was saved. */
+static void save_by_name(void)
+{
+    while (ready())
+        ;
+    CHECK_EQ(sated_sim_save(drive, file), 0);
+}
+
 static void check_killed(void)
 {
     unlink(file);
@@ -209,6 +217,10 @@ static void check_killed(void)
     CHECK_EQ(mapped(), 0);
     CHECK_EQ(sated_drive_get_identity(drive, &id), 0);
     CHECK_EQ(id.capacity_bytes, 1 << 20);
+    sated_drive_close(drive);
+
+    killed(save_by_name);
+    CHECK_EQ(polled(false), 0x62900);
     sated_drive_close(drive);
 
     killed(put_back);
