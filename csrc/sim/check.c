@@ -57,7 +57,7 @@ static const char *check_map(const struct ftl *f)
     if (f->log_at - f->log_done > f->log_room)
         return "more pages are in the buffer than fit";
     for (uint32_t at = f->log_done; at != f->log_at; at++)
-        if ((f->log[at & (f->log_room - 1)] & ~FTL_MOVED) >= f->blocks * f->np)
+        if ((f->log[at & (f->log_room - 1)] & ~FTL_MARKS) >= f->blocks * f->np)
             return "a page in the buffer is none";
     return NULL;
 }
