@@ -217,11 +217,8 @@ static int open_model(struct sim *s, const struct spec *spec)
 /* lba=: the accessible share of the native capacity. */
 static int set_share(struct sim *s, double share, const char *text)
 {
-    struct sated_identity id;
-    sim_identify(s, &id);
-    uint64_t native = id.native_capacity_bytes / s->model.unit_bytes, most = target_capacity(s);
-    uint64_t limit = (uint64_t)((double)native * share) * s->model.unit_bytes;
-    limit = limit < most ? limit : most; /* the device itself may let less be addressed */
+    /* Of what the device itself lets be addressed. */
+    uint64_t limit = (uint64_t)((double)(target_capacity(s) / s->model.unit_bytes) * share) * s->model.unit_bytes;
     if (!limit)
         return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
                          "sim:%s: lba leaves not one mapping unit; choose a greater fraction", text);
