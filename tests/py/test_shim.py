@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import sated
-from sated.errors import ParseError
+from sated.errors import ParseError, UnsupportedError
 
 MODEL = "x210,scale=1/64"
 
@@ -162,3 +162,10 @@ except OSError as error:
     done = run(drive, sys.executable, "-c", text)
     assert done.stdout == "told\n", done.stderr
     assert "sated: " in done.stderr
+
+
+@pytest.mark.parametrize("folder", ["a b", "a:b"])
+def test_where_the_loader_cannot_find_it(drive: Path, monkeypatch: pytest.MonkeyPatch, folder: str) -> None:
+    monkeypatch.setattr(sated.sim, "_shim", lambda: f"/opt/{folder}/shim.so")
+    with pytest.raises(UnsupportedError, match="install sated elsewhere"):
+        sated.sim.environment(drive)
