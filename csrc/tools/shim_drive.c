@@ -23,6 +23,7 @@
 static struct {
     struct sated_drive *drive;
     uint32_t users;
+    bool stays;
     struct sated_identity identity;
 } sim;
 
@@ -49,7 +50,7 @@ static void really_wait_ms(long ms)
 
 int shim_use(void)
 {
-    if (sim.users++)
+    if (sim.users++ || sim.drive)
         return 0;
     int rc = sated_drive_open(&sim.drive, uri(), NULL);
     for (int waited = 0; rc == -EBUSY && waited < PATIENCE_MS; waited += 20) {
@@ -58,13 +59,13 @@ int shim_use(void)
     }
     if (!rc)
         return sated_drive_get_identity(sim.drive, &sim.identity);
-    sim.users = 0;
+    sim.users--;
     return shim_refuse(rc);
 }
 
-void shim_release(void)
+static void close_unused(void)
 {
-    if (!sim.users || --sim.users)
+    if (sim.users || sim.stays || !sim.drive)
         return;
     int rc = sated_drive_close(sim.drive);
     sim.drive = NULL;
@@ -72,18 +73,16 @@ void shim_release(void)
         shim_refuse(rc);
 }
 
-void shim_end(void)
+void shim_release(void)
 {
-    sim.users = sim.users ? 1 : 0;
-    shim_release();
+    sim.users--;
+    close_unused();
 }
 
-void shim_forget(void)
+void shim_stay(bool stays)
 {
-    if (sim.users)
-        sated_drive_close(sim.drive); /* in a child this neither saves nor unlocks */
-    sim.drive = NULL;
-    sim.users = 0;
+    sim.stays = stays;
+    close_unused();
 }
 
 /* ---- Nodes ---- */
