@@ -374,7 +374,7 @@ int sim_submit(struct sim *s, uint32_t tag, enum sated_op op, uint64_t offset, u
                          "sim:%s: %u bytes at %llu are refused: whole blocks of %d bytes below %llu can be addressed",
                          s->model.name, bytes, (unsigned long long)offset, MODEL_LOGICAL_BLOCK,
                          (unsigned long long)s->limit_bytes);
-    if (s->target.blocked)
+    if (s->target.blocked | s->target.off)
         return target_refuse(s);
     return sim_submit_at(s, tag, op, s->base_bytes + offset, bytes);
 }

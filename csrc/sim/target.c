@@ -70,12 +70,22 @@ uint64_t target_capacity(const struct sim *s)
     return id.capacity_bytes;
 }
 
+const char *target_blocked(const struct sim *s)
+{
+    const struct target_protocol *p = protocol_of(s);
+    const char *why = p ? p->blocked(s) : NULL;
+    if (s->target.off)
+        return "it has no power since it was cut; switch it on again (power_cycle, `sated sim power`)";
+    if (why || !s->target.operation.kind || s->target.operation.kind == OPERATION_SELF_TEST)
+        return why;
+    return "it is erasing or formatting a part of itself; wait for the end of that";
+}
+
 int target_refuse(const struct sim *s)
 {
-    return error_set(-EIO, SATED_LAYER_DRIVE,
-                     "sim:%s: its medium cannot be read or written now (locked, erasing, to be formatted again, or "
-                     "without power); `sated health` shows which",
-                     s->model.name);
+    const char *why = target_blocked(s);
+    return error_set(-EIO, SATED_LAYER_DRIVE, "sim:%s: its medium cannot be read or written now: %s", s->model.name,
+                     why ? why : "it is closed; ask its health");
 }
 
 void target_set_window(struct sim *s, uint64_t base_bytes, uint64_t bytes, bool blocked)

@@ -19,6 +19,8 @@ struct target_protocol {
     void (*finish)(struct sim *s, const struct operation *o);
     /* What is wrong with the state, or NULL; nothing of it is taken for granted. */
     const char *(*check)(const struct sim *s);
+    /* Why nothing can be read or written now, and what helps; NULL where something can. */
+    const char *(*blocked)(const struct sim *s);
     /* Adds what only the device knows: capacity_bytes of what a load can address, logical_block_bytes, serial, ... */
     void (*identify)(const struct sim *s, struct sated_identity *out);
     /* Carries out a command that no fault prevents; the one that does not fit is NULL. */

@@ -53,15 +53,29 @@ static bool formatting(const struct sim *s, const struct nvme_namespace *ns)
     return o->kind == OPERATION_FORMAT && o->argument[0] >> (ns - s->target.nvme.ns) & 1;
 }
 
+static const char *blocked(const struct sim *s)
+{
+    const struct nvme_state *n = &s->target.nvme;
+    const struct nvme_namespace *ns = shown(n);
+    if (nvme_sanitizing(s))
+        return "it is sanitizing itself; wait for the end of that";
+    if (n->failure_mode)
+        return "a sanitize operation failed in it; start another one (Sanitize, nvme sanitize)";
+    if (!ns)
+        return "it has no namespace attached to its controller; create and attach one (nvme create-ns, attach-ns)";
+    if (formatting(s, ns))
+        return "its namespace is being formatted; wait for the end of that";
+    return ns->broken ? "a format of its namespace failed or was broken off; format it again (Format NVM, nvme format)" : NULL;
+}
+
 /* The window is only set anew where the namespace is another one or has another size: an LBA limit stays. */
 void show(struct sim *s)
 {
     struct nvme_state *n = &s->target.nvme;
     const struct nvme_namespace *ns = shown(n);
     uint64_t base = ns ? ns->base_bytes : 0, bytes = ns ? namespace_blocks(ns) << format_shift(ns->format) : 0;
-    bool blocked = !ns || ns->broken || formatting(s, ns) || nvme_sanitizing(s) || n->failure_mode;
     bool same = base == n->shown_base_bytes && bytes == n->shown_bytes;
-    target_set_window(s, base, same ? s->limit_bytes : bytes, blocked);
+    target_set_window(s, base, same ? s->limit_bytes : bytes, blocked(s) != NULL);
     n->shown_base_bytes = base;
     n->shown_bytes = bytes;
 }
@@ -400,5 +414,6 @@ const struct target_protocol target_protocol_nvme = {.name = "nvme",
                                                      .power_on = power_on,
                                                      .finish = finish,
                                                      .check = check,
+                                                     .blocked = blocked,
                                                      .identify = identify,
                                                      .nvme = nvme};

@@ -74,6 +74,19 @@ int simulated_set_capacity(struct sated_drive *d, uint64_t bytes)
     return rc;
 }
 
+const char *simulated_blocked(struct sated_drive *d)
+{
+    if (!d->load) /* else it is the load's, and open */
+        target_update(d->sim);
+    return target_blocked(d->sim);
+}
+
+int simulated_need_open(struct sated_drive *d, const char *what)
+{
+    const char *why = simulated_blocked(d);
+    return why ? error_set(SATED_STATE, SATED_LAYER_DRIVE, "%s: %s is not possible now: %s", d->path, what, why) : 0;
+}
+
 bool simulated_empty_beyond(const struct sated_drive *d)
 {
     return sim_mapped_beyond(d->sim) == 0;
