@@ -32,6 +32,12 @@ bool target_take_changed(struct sim *s);
  * sentence; NULL where it can. */
 const char *target_blocked(const struct sim *s);
 
+/* Bytes that the device lets address. */
+uint64_t target_capacity(const struct sim *s);
+
+/* Through which controller of an NVMe subsystem it is seen from outside, until commands go through the other. */
+void target_set_controller(struct sim *s, uint32_t controller);
+
 /* Ends what has come to its end by now. */
 void target_update(struct sim *s);
 

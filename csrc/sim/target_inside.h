@@ -27,6 +27,8 @@ struct target_protocol {
     void (*scsi)(struct sim *s, const struct sated_scsi_command *c, void *data, struct sated_reply *reply);
     void (*nvme)(struct sim *s, uint32_t controller, const struct sated_nvme_command *c, void *data,
                  struct sated_reply *reply);
+    /* Shows what this controller has; NULL where there is but one. */
+    void (*view)(struct sim *s, uint32_t controller);
     /* The answer of a fault of the kind FAIL. */
     void (*fail)(struct sim *s, const struct fault *f, const struct sated_scsi_command *c, struct sated_reply *reply);
 };

@@ -379,6 +379,15 @@ static bool is_final(uint32_t status)
            status != NVME_INTERNAL;
 }
 
+static void view(struct sim *s, uint32_t controller)
+{
+    if (s->target.nvme.view == controller)
+        return;
+    s->target.nvme.view = controller;
+    show(s);
+    target_changed(s);
+}
+
 static void nvme(struct sim *s, uint32_t controller, const struct sated_nvme_command *c, void *data,
                  struct sated_reply *reply)
 {
@@ -389,11 +398,7 @@ static void nvme(struct sim *s, uint32_t controller, const struct sated_nvme_com
                           .data = data,
                           .reply = reply,
                           .location = BAD_PLACE};
-    if (x.n->view != x.controller) {
-        x.n->view = x.controller;
-        show(s);
-        target_changed(s);
-    }
+    view(s, x.controller);
     if (c->admin || !c->data_len)
         media_spend(s, c->admin ? 50000 : 20000);
     uint32_t status = carry_out(&x);
@@ -416,4 +421,5 @@ const struct target_protocol target_protocol_nvme = {.name = "nvme",
                                                      .check = check,
                                                      .blocked = blocked,
                                                      .identify = identify,
+                                                     .view = view,
                                                      .nvme = nvme};

@@ -69,7 +69,7 @@ int simulated_purge(struct sated_drive *d, bool *empty)
 
 int simulated_set_capacity(struct sated_drive *d, uint64_t bytes)
 {
-    int rc = sim_set_capacity(d->sim, bytes);
+    int rc = sim_set_capacity(d->sim, bytes == UINT64_MAX ? target_capacity(d->sim) : bytes);
     d->identity.capacity_bytes = sim_capacity(d->sim);
     return rc;
 }
@@ -132,9 +132,11 @@ int sated_sim_restore(struct sated_drive *d, const char *path)
     int rc = need(d, "restore the simulator's state");
     if (!rc)
         rc = sim_restore(d->sim, path);
-    if (!rc)
-        identify(d);
-    return rc;
+    if (rc)
+        return rc;
+    target_set_controller(d->sim, d->controller);
+    identify(d);
+    return 0;
 }
 
 int sated_sim_power_cycle(struct sated_drive *d)
@@ -183,6 +185,8 @@ int sated_sim_set_controller(struct sated_drive *d, uint32_t controller)
         return error_set(SATED_UNSUPPORTED, SATED_LAYER_DRIVE, "%s: has no controller %u; NVMe ones have 0 and 1",
                          d->path, controller);
     d->controller = controller;
+    target_set_controller(d->sim, controller);
+    identify(d);
     return 0;
 }
 

@@ -20,7 +20,7 @@ int simulated_need_open(struct sated_drive *d, const char *what);
 /* Leaves it idle until its own time; what comes to its end meanwhile is seen, and kept. Return: 0 or an error. */
 int simulated_sleep(struct sated_drive *d, int64_t until_ns);
 
-/* The LBA limit, kept with the drive's state; and whether nothing beyond it holds data. */
+/* The LBA limit, kept with the drive's state, UINT64_MAX for none; and whether nothing beyond it holds data. */
 int simulated_set_capacity(struct sated_drive *d, uint64_t bytes);
 bool simulated_empty_beyond(const struct sated_drive *d);
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import sated
-from sated import ata, nvme, scsi
+from sated import ata
 
 X210 = "sim:x210,scale=1/64"
 WRITES = sated.Workload(op="randwrite", size="4k", depth=4)
@@ -86,80 +86,3 @@ def test_what_a_killed_process_leaves(tmp_path: Path) -> None:
         drive.ata(ata.build_security_unlock(b"secret"))
         assert drive.ata(ata.build_read(0, 8)).data == b"\x5a" * 4096
         assert drive.health().unsafe_shutdowns == 1
-
-
-def locked(drive: Any) -> str:
-    drive.ata(ata.build_security_set_password(b"secret"))
-    drive.sim.power_cycle()
-    return "unlock it by its password"
-
-
-def sanitizing(drive: Any) -> str:
-    drive.ata(ata.build_sanitize_block_erase())
-    return "wait for the end"
-
-
-def sanitize_failed(drive: Any) -> str:
-    drive.sim.fail("operation-fails", count=1)
-    drive.ata(ata.build_sanitize_block_erase())
-    drive.sleep(60)
-    return "start another one"
-
-
-def without_power(drive: Any) -> str:
-    drive.sim.fail("power-cut", count=1)
-    with pytest.raises(sated.SatedError):
-        drive.ata(ata.build_flush_cache())
-    return "switch it on"
-
-
-def formatting_scsi(drive: Any) -> str:
-    parameters = scsi.build_format_list()
-    drive.scsi(scsi.build_format_unit(list_len=len(parameters)), data_out=parameters)
-    return "wait for the end"
-
-
-def stopped(drive: Any) -> str:
-    drive.scsi(scsi.build_start_stop_unit())
-    return "start it"
-
-
-def without_namespace(drive: Any) -> str:
-    drive.nvme_admin(nvme.build_ns_delete(1))
-    return "create and attach one"
-
-
-NVME = "sim:generic-tlc-nvme,scale=1/1024"
-
-
-@pytest.mark.parametrize(
-    ("uri", "block"),
-    [
-        (X210, locked),
-        (X210, sanitizing),
-        (X210, sanitize_failed),
-        (X210, without_power),
-        ("sim:s840,scale=1/64", formatting_scsi),
-        ("sim:s840,scale=1/64", stopped),
-        (NVME, without_namespace),
-    ],
-)
-def test_what_is_blocked_is_not_purged_or_limited(uri: str, block: Any) -> None:
-    """No way around the drive's own state: what a command could not do, the simulator's own purge does not do either,
-    and the reason says what helps."""
-    with sated.open(uri) as drive:
-        sated.load(drive, sated.Workload(op="randwrite", size="8k", depth=4), ios=100)
-        assert drive.guard().safe and not drive.identity.reasons and drive.purge_methods()[0].why_not is None
-        capacity = drive.identity.capacity_bytes
-        helps = block(drive)
-        mapped = drive.sim.counters.mapped_units
-        for change in (drive.purge, lambda: drive.set_capacity(bytes=capacity // 8192 * 4096), drive.restore_capacity):
-            with pytest.raises(sated.StateError, match=helps):
-                change()
-        with pytest.raises(sated.SatedError):
-            sated.load(drive, sated.Workload(op="read", size="8k"), ios=1)
-        assert drive.sim.counters.mapped_units == mapped
-        method = drive.purge_methods()[0]
-        assert not method.supported and helps in str(method.why_not)
-        guard = drive.guard()
-        assert not guard.safe and helps in guard.reasons[0] and guard.reasons == drive.identity.reasons
