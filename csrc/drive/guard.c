@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "transport/handle.h"
 #include "transport/regular.h"
+#include "transport/simulated.h"
 #include "transport/use.h"
 
 static void guard_file(struct sated_drive *d, struct sated_guard *out)
@@ -37,6 +38,15 @@ static void guard_block(struct sated_drive *d, struct sated_guard *out)
     snprintf(out->scope, sizeof out->scope, "nothing: %.400s is open for reading only", d->path);
 }
 
+static void guard_simulated(struct sated_drive *d, struct sated_guard *out)
+{
+    const char *why = simulated_blocked(d);
+    struct use_report r = {.text = out->reasons, .n = sizeof out->reasons};
+    if (why)
+        use_add(&r, "%s", why);
+    out->safe = !why;
+}
+
 static void guard_transport(const struct sated_drive *d, struct sated_guard *out)
 {
     struct use_report r = {.text = out->reasons, .n = sizeof out->reasons};
@@ -53,7 +63,7 @@ int sated_drive_guard(struct sated_drive *d, struct sated_guard *out)
     memset(out, 0, sizeof *out);
     switch (d->kind) {
     case HANDLE_SIMULATED:
-        out->safe = true;
+        guard_simulated(d, out);
         snprintf(out->scope, sizeof out->scope,
                  "the simulated drive %.400s (%" PRIu64 " bytes), and nothing of this machine", d->path,
                  d->identity.capacity_bytes);

@@ -8,6 +8,7 @@
 #include "transport/handle.h"
 #include "transport/learn.h"
 #include "transport/node.h"
+#include "transport/simulated.h"
 #include "transport/use.h"
 
 void identity_token(struct sated_identity *id, const char *name, bool unique)
@@ -56,7 +57,10 @@ static int visit_same(const char *name, void *user)
 
 int sated_drive_get_identity(struct sated_drive *d, struct sated_identity *out)
 {
-    if (d->kind == HANDLE_FILE) {
+    if (d->kind == HANDLE_SIMULATED) {
+        const char *why = simulated_blocked(d);
+        snprintf(d->identity.reasons, sizeof d->identity.reasons, "%s", why ? why : "");
+    } else if (d->kind == HANDLE_FILE) {
         snprintf(d->identity.token, sizeof d->identity.token, "%s", d->path);
     } else if (d->kind == HANDLE_COMMANDS && !d->node[0]) {
         learn_beyond_sysfs(d);

@@ -54,7 +54,14 @@ int sated_provision_set(struct sated_drive *d, uint64_t bytes)
     if (d->load)
         return error_set(SATED_STATE, SATED_LAYER_DRIVE,
                          "%s: its capacity cannot change while a load runs on it; wait for the load first", d->path);
+    rc = d->kind == HANDLE_SIMULATED ? simulated_need_open(d, "another capacity") : 0;
+    if (rc)
+        return rc;
+    if (bytes == UINT64_MAX && d->kind != HANDLE_SIMULATED)
+        bytes = id->native_capacity_bytes;
     /* The native capacity itself is always right: it lifts the limit, whatever it is a multiple of. */
+    if (bytes == UINT64_MAX)
+        return simulated_set_capacity(d, bytes);
     if (bytes == 0 || bytes > id->native_capacity_bytes || (bytes % UNIT && bytes != id->native_capacity_bytes))
         return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
                          "%s: a capacity of %" PRIu64 " bytes cannot be set; give a "

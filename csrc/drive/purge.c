@@ -48,11 +48,15 @@ static int choose(const struct sated_drive *d, const struct sated_purge_options 
 static int purge_simulated(struct sated_drive *d, struct sated_purge_result *out)
 {
     bool empty;
-    int rc = simulated_purge(d, &empty);
+    int rc = simulated_need_open(d, "a purge");
+    if (!rc)
+        rc = simulated_purge(d, &empty);
+    if (rc)
+        return rc;
     out->verified = empty;
     snprintf(out->device_says, sizeof out->device_says,
              empty ? "all blocks erased, no unit is mapped" : "erased, but units are still mapped");
-    return rc;
+    return 0;
 }
 
 static int purge_file(struct sated_drive *d, struct sated_purge_result *out)

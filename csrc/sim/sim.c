@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "sim/target.h"
 #include "sim/whole.h"
 
 static int no_memory(const struct model *m)
@@ -129,6 +130,7 @@ static int model_of_file(struct model *m, const char *name, const char *model_te
 /* A state that nobody closed is that of a drive whose process ended: its power was cut. */
 static int take_in_use(struct sim *s, bool was_in_use)
 {
+    target_set_controller(s, 0); /* which one is asked is the process's choice, not the drive's */
     if (was_in_use) {
         s->target.unsafe_shutdowns++;
         sim_power_cycle(s);
@@ -177,7 +179,7 @@ static int restore(struct sim *s, const char *path, bool *in_use)
     rc = model_of_file(&model, name, text, keys, &spec);
     if (!rc && memcmp(&model, &s->model, sizeof model))
         rc = error_set(
-            SATED_STATE, SATED_LAYER_FILE,
+            SATED_STATE, SATED_LAYER_DRIVE,
             "%s holds the state of sim:%s, which is not this drive (sim:%s%s%s); open it by its path, as sim:./FILE",
             path, spec, s->model.name, *s->keys ? "," : "", s->keys);
     *in_use = !rc && state_was_in_use(data);
@@ -495,7 +497,9 @@ int sim_set_capacity(struct sim *s, uint64_t bytes)
     if (!bytes || bytes % MODEL_LOGICAL_BLOCK || bytes > target_capacity(s))
         return error_set(-EINVAL, SATED_LAYER_DRIVE,
                          "sim:%s: a capacity of %llu bytes is refused: it is a multiple of %d, up to the %llu that the "
-                         "drive offers",
+                         "drive offers; where that is less than it has, it hides the rest itself, until the command "
+                         "that hid it gives it back (ATA: SET MAX ADDRESS, SET ACCESSIBLE MAX ADDRESS or DCO RESTORE; "
+                         "SCSI: MODE SELECT and FORMAT UNIT; NVMe: Namespace Management)",
                          s->model.name, (unsigned long long)bytes, MODEL_LOGICAL_BLOCK,
                          (unsigned long long)target_capacity(s));
     s->limit_bytes = bytes;

@@ -13,22 +13,46 @@
 #endif
 
 #define MAGIC "SATEDSIM"
-#define SCHEMA 3
+#define SCHEMA 4
 /* Magic 8, schema 4, bytes of name 4, of the model's text 4, of the keys 4, of the whole file 8, in use 8. */
 #define HEADER 40
 #define IN_USE 32 /* changed in place, so that the checksum leaves it out */
 
-/* A multiply-xor hash of 64-bit words; it finds damage, it is no signature. */
-static uint64_t hash(uint64_t h, const void *data, size_t bytes)
+/* A multiply-xor hash of the 64-bit words of the whole file, whatever parts it came in, so that it is verified before
+ * anything of it is made use of; it finds damage, it is no signature. */
+struct hash {
+    uint64_t h;
+    uint8_t rest[8];
+    size_t n; /* bytes of rest: not a word yet */
+};
+
+static void hash_word(struct hash *s, const uint8_t word[8])
+{
+    s->h = (s->h ^ bytes_le64(word)) * 0x9e3779b97f4a7c15ULL;
+    s->h ^= s->h >> 32;
+}
+
+static void hash_add(struct hash *s, const void *data, uint64_t bytes)
 {
     const uint8_t *p = data;
-    for (; bytes >= 8; p += 8, bytes -= 8) {
-        h = (h ^ bytes_le64(p)) * 0x9e3779b97f4a7c15ULL;
-        h ^= h >> 32;
+    for (; s->n && bytes; bytes--) {
+        s->rest[s->n++] = *p++;
+        if (s->n == 8) {
+            hash_word(s, s->rest);
+            s->n = 0;
+        }
     }
-    uint8_t rest[8] = {0};
-    memcpy(rest, p, bytes);
-    h = (h ^ bytes_le64(rest) ^ (uint64_t)bytes << 56) * 0x9e3779b97f4a7c15ULL;
+    for (; bytes >= 8; p += 8, bytes -= 8)
+        hash_word(s, p);
+    for (; bytes; bytes--)
+        s->rest[s->n++] = *p++;
+}
+
+static uint64_t hash_end(struct hash *s)
+{
+    uint64_t n = s->n;
+    memset(s->rest + n, 0, 8 - n);
+    uint64_t h = (s->h ^ bytes_le64(s->rest) ^ n << 56) * 0x9e3779b97f4a7c15ULL;
     return h ^ h >> 29;
 }
 
@@ -88,10 +112,11 @@ int state_save(struct sim *s, const char *path, bool in_use)
     bytes_put_le32(header + 20, keys);
     bytes_put_le64(header + 24, p.bytes);
     bytes_put_le64(header + IN_USE, in_use);
-    uint64_t h = hash(0, header, IN_USE);
+    struct hash hash = {0};
+    hash_add(&hash, header, IN_USE);
     for (size_t i = 1; i + 1 < p.n; i++)
-        h = hash(h, p.part[i].data, p.part[i].bytes);
-    bytes_put_le64(sum, h);
+        hash_add(&hash, p.part[i].data, p.part[i].bytes);
+    bytes_put_le64(sum, hash_end(&hash));
     rc = file_replace(path, p.part, p.n);
     free(content);
     return rc;
@@ -121,8 +146,16 @@ static char *text_of(const uint8_t *data, size_t bytes)
 
 static int damaged(const char *path, const char *how)
 {
-    return error_set(SATED_STATE, SATED_LAYER_FILE,
+    return error_set(SATED_STATE, SATED_LAYER_DRIVE,
                      "%s is not a whole state of a simulated drive: %s; use a copy of it", path, how);
+}
+
+static bool is_whole(const uint8_t *data, size_t bytes)
+{
+    struct hash hash = {0};
+    hash_add(&hash, data, IN_USE);
+    hash_add(&hash, data + HEADER, bytes - HEADER - 8);
+    return hash_end(&hash) == bytes_le64(data + bytes - 8);
 }
 
 int state_read(const char *path, void **data, size_t *bytes, char **name, char **model_text, char **keys)
@@ -135,11 +168,11 @@ int state_read(const char *path, void **data, size_t *bytes, char **name, char *
     if (*bytes < HEADER || memcmp(p, MAGIC, 8))
         rc = damaged(path, "it does not begin like one");
     else if (bytes_le32(p + 8) < SCHEMA)
-        rc = error_set(SATED_STATE, SATED_LAYER_FILE,
+        rc = error_set(SATED_STATE, SATED_LAYER_DRIVE,
                        "%s was written by an older sated: its schema is %u, and this one reads %d; make it anew", path,
                        bytes_le32(p + 8), SCHEMA);
     else if (bytes_le32(p + 8) > SCHEMA)
-        rc = error_set(SATED_STATE, SATED_LAYER_FILE,
+        rc = error_set(SATED_STATE, SATED_LAYER_DRIVE,
                        "%s was written by a newer sated: its schema is %u, and this one reads up to %d; update sated",
                        path, bytes_le32(p + 8), SCHEMA);
     else if (bytes_le64(p + 24) != *bytes)
@@ -151,6 +184,8 @@ int state_read(const char *path, void **data, size_t *bytes, char **name, char *
     }
     if (!rc && at + 8 > *bytes)
         rc = damaged(path, "its header is longer than the file");
+    if (!rc && !is_whole(p, *bytes))
+        rc = damaged(path, "its checksum is wrong");
     if (!rc) {
         *name = text_of(p + HEADER, n[0]);
         *model_text = text_of(p + HEADER + n[0], n[1]);
@@ -194,24 +229,13 @@ int state_load(struct sim *s, const char *path, void *data, size_t bytes)
     struct state_parts p = {0};
     uint64_t at = HEADER;
     state_parts(s, &p);
-    /* The parts are hashed each by itself, as they were when they were written. */
-    uint64_t h = hash(0, from, IN_USE);
-    for (int i = 0; i < 3; i++) {
-        uint32_t n = bytes_le32(from + 12 + 4 * i);
-        h = hash(h, from + at, n);
-        at += n;
-    }
+    for (int i = 0; i < 3; i++)
+        at += bytes_le32(from + 12 + 4 * i);
     uint8_t *begin = from + at;
     if (at + p.bytes + 8 > bytes)
         return damaged(path, "its size is not that of this drive's state");
-    uint64_t kept = bytes - 8 - at - p.bytes;
-    for (size_t i = 0; i < p.n; i++) {
-        h = hash(h, from + at, p.part[i].bytes);
-        at += p.part[i].bytes;
-    }
-    h = hash(h, from + at, kept);
-    if (h != bytes_le64(from + at + kept))
-        return damaged(path, "its checksum is wrong");
+    at += p.bytes;
+    uint64_t kept = bytes - 8 - at;
     struct content content;
     content_init(&content, (uint32_t)s->model.unit_bytes);
     if (!content_load(&content, from + at, kept, (uint32_t)s->model.units))

@@ -68,12 +68,29 @@ uint64_t target_capacity(const struct sim *s)
     return id.capacity_bytes;
 }
 
+const char *target_blocked(const struct sim *s)
+{
+    const struct target_protocol *p = protocol_of(s);
+    const char *why = p ? p->blocked(s) : NULL;
+    if (s->target.off)
+        return "it has no power since it was cut; switch it on again (power_cycle, `sated sim power`)";
+    if (why || !s->target.operation.kind || s->target.operation.kind == OPERATION_SELF_TEST)
+        return why;
+    return "it is erasing or formatting a part of itself; wait for the end of that";
+}
+
+void target_set_controller(struct sim *s, uint32_t controller)
+{
+    const struct target_protocol *p = protocol_of(s);
+    if (p && p->view)
+        p->view(s, controller);
+}
+
 int target_refuse(const struct sim *s)
 {
-    return error_set(-EIO, SATED_LAYER_DRIVE,
-                     "sim:%s: its medium cannot be read or written now (locked, erasing, to be formatted again, or "
-                     "without power); `sated health` shows which",
-                     s->model.name);
+    const char *why = target_blocked(s);
+    return error_set(-EIO, SATED_LAYER_DRIVE, "sim:%s: its medium cannot be read or written now: %s", s->model.name,
+                     why ? why : "it is closed; ask its health");
 }
 
 void target_set_window(struct sim *s, uint64_t base_bytes, uint64_t bytes, bool blocked)
@@ -279,6 +296,16 @@ int target_add_fault(struct sim *s, const struct sated_sim_fault *f)
                          "sim:%s: fault %u with opcode %d and outcome %u: there is none; kinds are 1 to %d, opcodes -1 "
                          "(any) to 255, outcomes 0 to %d",
                          s->model.name, f->kind, f->opcode, f->outcome, SATED_FAULT_LAST, SATED_FAULT_OUTCOME_LAST);
+    if (f->kind == SATED_FAULT_FAIL && f->key > 15)
+        return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
+                         "sim:%s: there is no sense key %u; give one from 0 to 15, such as 5, ILLEGAL REQUEST",
+                         s->model.name, f->key);
+    if (f->kind == SATED_FAULT_FAIL && protocol_of(s) == &target_protocol_nvme &&
+        (f->nvme_status > 0x7fff || !(f->nvme_status & 0x7ff)))
+        return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
+                         "sim:%s: status %04Xh fails no NVMe command: it has 15 bits, of which the lower 11 are 0 for "
+                         "success; give one such as 0006h, Internal Error",
+                         s->model.name, f->nvme_status);
     hold(s);
     for (size_t i = 0; i < FAULTS_MAX; i++)
         if (!s->target.fault[i].kind) {

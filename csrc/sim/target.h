@@ -28,6 +28,16 @@ int target_nvme(struct sim *s, uint32_t controller, const struct sated_nvme_comm
 /* Whether the last command changed what outlasts a cut of power, since the last time this was asked. */
 bool target_take_changed(struct sim *s);
 
+/* Why the medium as a whole cannot be changed now (locked, erasing, without power, ...) and what helps, as part of a
+ * sentence; NULL where it can. */
+const char *target_blocked(const struct sim *s);
+
+/* Bytes that the device lets address. */
+uint64_t target_capacity(const struct sim *s);
+
+/* Through which controller of an NVMe subsystem it is seen from outside, until commands go through the other. */
+void target_set_controller(struct sim *s, uint32_t controller);
+
 /* Ends what has come to its end by now. */
 void target_update(struct sim *s);
 

@@ -120,10 +120,19 @@ void ata_put_checksum(uint8_t *data, size_t n)
     data[n - 1] = (uint8_t)-sum;
 }
 
-void ata_update_block(struct sim *s)
+const char *ata_blocked(const struct sim *s)
 {
     const struct ata_state *a = &s->target.ata;
-    target_set_window(s, 0, s->limit_bytes, a->locked || a->sanitize_failed || ata_is_erasing(s));
+    if (ata_is_erasing(s))
+        return "it is erasing itself; wait for the end of that";
+    if (a->sanitize_failed)
+        return "a sanitize operation failed in it; start another one (hdparm --sanitize-block-erase)";
+    return a->locked ? "it is locked; unlock it by its password (SECURITY UNLOCK, hdparm --security-unlock)" : NULL;
+}
+
+void ata_update_block(struct sim *s)
+{
+    target_set_window(s, 0, s->limit_bytes, ata_blocked(s) != NULL);
 }
 
 void ata_set_sectors(struct sim *s, uint64_t sectors)
@@ -267,7 +276,7 @@ const char *ata_check(const struct sim *s)
     if (o->kind == OPERATION_SECURITY_ERASE && o->argument[1] > ata_all_sectors(s))
         return "it erases more than there is";
     if (o->kind == OPERATION_FORMAT || (ata_is_erasing(s) && a->sanitize_failed) ||
-        (s->target.blocked != 0) != (a->locked || a->sanitize_failed || ata_is_erasing(s)))
+        (s->target.blocked != 0) != (ata_blocked(s) != NULL))
         return "what goes on in it is nothing that an ATA drive does";
     return NULL;
 }

@@ -103,7 +103,8 @@ bool ata_no_data(struct ata_task *t);
 bool ata_data_in(struct ata_task *t, uint32_t bytes);
 bool ata_data_out(struct ata_task *t, uint32_t bytes);
 
-/* The medium can be reached or not, as security and sanitize are now. */
+/* Why the medium cannot be reached, as security and sanitize are now, or NULL; and lets it be reached or not. */
+const char *ata_blocked(const struct sim *s);
 void ata_update_block(struct sim *s);
 void ata_set_sectors(struct sim *s, uint64_t sectors);
 

@@ -19,12 +19,16 @@ struct target_protocol {
     void (*finish)(struct sim *s, const struct operation *o);
     /* What is wrong with the state, or NULL; nothing of it is taken for granted. */
     const char *(*check)(const struct sim *s);
+    /* Why nothing can be read or written now, and what helps; NULL where something can. */
+    const char *(*blocked)(const struct sim *s);
     /* Adds what only the device knows: capacity_bytes of what a load can address, logical_block_bytes, serial, ... */
     void (*identify)(const struct sim *s, struct sated_identity *out);
     /* Carries out a command that no fault prevents; the one that does not fit is NULL. */
     void (*scsi)(struct sim *s, const struct sated_scsi_command *c, void *data, struct sated_reply *reply);
     void (*nvme)(struct sim *s, uint32_t controller, const struct sated_nvme_command *c, void *data,
                  struct sated_reply *reply);
+    /* Shows what this controller has; NULL where there is but one. */
+    void (*view)(struct sim *s, uint32_t controller);
     /* The answer of a fault of the kind FAIL. */
     void (*fail)(struct sim *s, const struct fault *f, const struct sated_scsi_command *c, struct sated_reply *reply);
 };

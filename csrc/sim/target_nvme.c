@@ -53,9 +53,19 @@ static bool formatting(const struct sim *s, const struct nvme_namespace *ns)
     return o->kind == OPERATION_FORMAT && o->argument[0] >> (ns - s->target.nvme.ns) & 1;
 }
 
-static bool is_blocked(const struct sim *s, const struct nvme_namespace *ns)
+static const char *blocked(const struct sim *s)
 {
-    return !ns || ns->broken || formatting(s, ns) || operation_sanitizes(s) || s->target.nvme.failure_mode;
+    const struct nvme_state *n = &s->target.nvme;
+    const struct nvme_namespace *ns = shown(n);
+    if (operation_sanitizes(s))
+        return "it is sanitizing itself; wait for the end of that";
+    if (n->failure_mode)
+        return "a sanitize operation failed in it; start another one (Sanitize, nvme sanitize)";
+    if (!ns)
+        return "it has no namespace attached to its controller; create and attach one (nvme create-ns, attach-ns)";
+    if (formatting(s, ns))
+        return "its namespace is being formatted; wait for the end of that";
+    return ns->broken ? "a format of its namespace failed or was broken off; format it again (Format NVM, nvme format)" : NULL;
 }
 
 /* The window is only set anew where the namespace is another one or has another size: an LBA limit stays. */
@@ -65,7 +75,7 @@ void show(struct sim *s)
     const struct nvme_namespace *ns = shown(n);
     uint64_t base = ns ? ns->base_bytes : 0, bytes = ns ? namespace_blocks(ns) << format_shift(ns->format) : 0;
     bool same = base == n->shown_base_bytes && bytes == n->shown_bytes;
-    target_set_window(s, base, same ? s->limit_bytes : bytes, is_blocked(s, ns));
+    target_set_window(s, base, same ? s->limit_bytes : bytes, blocked(s) != NULL);
     n->shown_base_bytes = base;
     n->shown_bytes = bytes;
 }
@@ -186,7 +196,7 @@ static const char *check_namespaces(const struct sim *s)
     uint64_t base = ns ? ns->base_bytes : 0, bytes = ns ? namespace_blocks(ns) << format_shift(ns->format) : 0;
     if (n->shown_base_bytes != base || n->shown_bytes != bytes || s->base_bytes != base || s->limit_bytes > bytes)
         return "what loads can address is not the namespace that it shows";
-    if (s->target.blocked != is_blocked(s, ns))
+    if (s->target.blocked != (blocked(s) != NULL))
         return "its medium is open where it is to be shut, or the other way round";
     return NULL;
 }
@@ -372,6 +382,14 @@ static bool is_final(uint32_t status)
            status != NVME_INTERNAL;
 }
 
+static void view(struct sim *s, uint32_t controller)
+{
+    if (s->target.nvme.view == controller)
+        return;
+    s->target.nvme.view = controller; /* of the host, and nothing that a cut of power would have to leave */
+    show(s);
+}
+
 static void nvme(struct sim *s, uint32_t controller, const struct sated_nvme_command *c, void *data,
                  struct sated_reply *reply)
 {
@@ -382,10 +400,7 @@ static void nvme(struct sim *s, uint32_t controller, const struct sated_nvme_com
                           .data = data,
                           .reply = reply,
                           .location = BAD_PLACE};
-    if (x.n->view != x.controller) {
-        x.n->view = x.controller; /* of the host, and nothing that a cut of power would have to leave */
-        show(s);
-    }
+    view(s, x.controller);
     if (c->admin || !c->data_len)
         media_spend(s, c->admin ? 50000 : 20000);
     uint32_t status = carry_out(&x);
@@ -406,5 +421,7 @@ const struct target_protocol target_protocol_nvme = {.name = "nvme",
                                                      .power_on = power_on,
                                                      .finish = finish,
                                                      .check = check,
+                                                     .blocked = blocked,
                                                      .identify = identify,
+                                                     .view = view,
                                                      .nvme = nvme};

@@ -392,4 +392,5 @@ const struct target_protocol target_protocol_ata = {.name = "ata",
                                                     .check = ata_check,
                                                     .identify = identify,
                                                     .scsi = carry_out,
+                                                    .blocked = ata_blocked,
                                                     .fail = fail};

@@ -176,11 +176,18 @@ uint64_t scsi_largest(const struct sim *s, uint32_t block_bytes)
     return sim_native_capacity(s) / block_bytes;
 }
 
-static bool is_blocked(const struct sim *s)
+static const char *blocked(const struct sim *s)
 {
     const struct scsi_state *t = &s->target.scsi;
-    return is_erasing(s) || t->format || t->sanitize || t->power == SCSI_STOPPED ||
-           t->next_block_bytes != t->block_bytes;
+    if (is_erasing(s))
+        return "it is erasing or formatting itself; wait for the end of that";
+    if (t->sanitize)
+        return "a sanitize operation failed in it; start another one (SANITIZE, sg_sanitize)";
+    if (t->format)
+        return "a format of it failed or was broken off; format it again (FORMAT UNIT, sg_format)";
+    if (t->next_block_bytes != t->block_bytes)
+        return "its block size was changed by MODE SELECT; format it to that (FORMAT UNIT, sg_format)";
+    return t->power == SCSI_STOPPED ? "it is stopped; start it (START STOP UNIT, sg_start)" : NULL;
 }
 
 void scsi_window(struct sim *s, bool resized)
@@ -189,7 +196,7 @@ void scsi_window(struct sim *s, bool resized)
     uint64_t bytes = t->blocks * t->block_bytes;
     if (!resized && s->limit_bytes < bytes)
         bytes = s->limit_bytes;
-    target_set_window(s, 0, bytes, is_blocked(s));
+    target_set_window(s, 0, bytes, blocked(s) != NULL);
     target_changed(s);
 }
 
@@ -254,7 +261,7 @@ static const char *check(const struct sim *s)
         return "what goes on in it was never asked for";
     if (!scsi_mode_allowed(t->mode) || !scsi_mode_allowed(t->saved))
         return "its mode pages cannot be set so";
-    if (s->target.blocked != is_blocked(s))
+    if ((s->target.blocked != 0) != (blocked(s) != NULL))
         return "its medium is open where it is to be shut, or the other way round";
     return NULL;
 }
@@ -384,6 +391,7 @@ const struct target_protocol target_protocol_scsi = {.name = "scsi",
                                                      .power_on = power_on,
                                                      .finish = finish,
                                                      .check = check,
+                                                     .blocked = blocked,
                                                      .identify = identify,
                                                      .scsi = carry_out,
                                                      .fail = fail};

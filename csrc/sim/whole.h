@@ -107,7 +107,6 @@ void target_init(struct sim *s);
 void target_power_on(struct sim *s);
 const char *target_check(const struct sim *s);
 void target_identify(const struct sim *s, struct sated_identity *out);
-uint64_t target_capacity(const struct sim *s); /* that the device lets address */
 int target_refuse(const struct sim *s);        /* why the medium is blocked; never 0 */
 
 /* state.c. state_read takes a file apart as far as saying of which drive it is (the caller frees all four);

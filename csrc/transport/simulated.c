@@ -73,9 +73,22 @@ int simulated_purge(struct sated_drive *d, bool *empty)
 
 int simulated_set_capacity(struct sated_drive *d, uint64_t bytes)
 {
-    int rc = sim_set_capacity(d->sim, bytes);
+    int rc = sim_set_capacity(d->sim, bytes == UINT64_MAX ? target_capacity(d->sim) : bytes);
     d->identity.capacity_bytes = sim_capacity(d->sim);
     return rc ? rc : sim_save(d->sim, NULL);
+}
+
+const char *simulated_blocked(struct sated_drive *d)
+{
+    if (!d->load) /* else it is the load's, and open */
+        target_update(d->sim);
+    return target_blocked(d->sim);
+}
+
+int simulated_need_open(struct sated_drive *d, const char *what)
+{
+    const char *why = simulated_blocked(d);
+    return why ? error_set(SATED_STATE, SATED_LAYER_DRIVE, "%s: %s is not possible now: %s", d->path, what, why) : 0;
 }
 
 bool simulated_empty_beyond(const struct sated_drive *d)
@@ -125,6 +138,7 @@ int sated_sim_restore(struct sated_drive *d, const char *path)
         rc = sim_restore(d->sim, path);
     if (rc)
         return rc;
+    target_set_controller(d->sim, d->controller);
     identify(d);
     return sim_save(d->sim, NULL);
 }
@@ -177,6 +191,8 @@ int sated_sim_set_controller(struct sated_drive *d, uint32_t controller)
         return error_set(SATED_UNSUPPORTED, SATED_LAYER_DRIVE, "%s: has no controller %u; NVMe ones have 0 and 1",
                          d->path, controller);
     d->controller = controller;
+    target_set_controller(d->sim, controller);
+    identify(d);
     return 0;
 }
 

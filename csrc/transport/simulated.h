@@ -11,10 +11,16 @@ int simulated_open(struct sated_drive *d, const char *spec);
 /* Erases it, in its own time. @param empty receives whether its counters say afterwards that nothing is mapped. */
 int simulated_purge(struct sated_drive *d, bool *empty);
 
+/* Why it cannot be written to now, and what helps; NULL where it can. */
+const char *simulated_blocked(struct sated_drive *d);
+
+/* @param what is about to be done, such as "a purge". Return: 0, or SATED_STATE where it is blocked. */
+int simulated_need_open(struct sated_drive *d, const char *what);
+
 /* Leaves it idle until its own time; what comes to its end meanwhile is seen, and kept. Return: 0 or an error. */
 int simulated_sleep(struct sated_drive *d, int64_t until_ns);
 
-/* The LBA limit, kept with the drive's state; and whether nothing beyond it holds data. */
+/* The LBA limit, kept with the drive's state, UINT64_MAX for none; and whether nothing beyond it holds data. */
 int simulated_set_capacity(struct sated_drive *d, uint64_t bytes);
 bool simulated_empty_beyond(const struct sated_drive *d);
 

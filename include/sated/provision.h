@@ -35,7 +35,7 @@ struct sated_provision {
 int sated_provision_get(struct sated_drive *d, struct sated_provision *out);
 
 /* Limits what can be addressed. @param bytes rounded down to a whole 4 KiB by the caller, else SATED_PARSE; the native
- * capacity lifts the limit. Return: 0, SATED_UNSAFE without a permit, SATED_PARSE if it is 0, not a multiple of 4096 or
+ * capacity lifts the limit, and so does UINT64_MAX, to what a device that hides a part of that itself offers. Return: 0, SATED_UNSAFE without a permit, SATED_PARSE if it is 0, not a multiple of 4096 or
  * above the native capacity, SATED_STATE while a load runs. Thread: the handle's. */
 int sated_provision_set(struct sated_drive *d, uint64_t bytes);
 

@@ -75,7 +75,8 @@ int sated_sim_power_cycle(struct sated_drive *d);
 
 /* What can be made to go wrong. */
 enum sated_sim_fault_kind {
-    SATED_FAULT_FAIL = 1,      /* a command is answered with the given sense data, error or status, and does nothing */
+    SATED_FAULT_FAIL = 1,      /* a command is answered with the given sense data, error or status, and does nothing; what
+                                  a load does is no command of these, and never meets one */
     SATED_FAULT_POWER_CUT = 2, /* during a command; no command is answered until sated_sim_power_cycle */
     SATED_FAULT_OPERATION_FAILS = 3, /* the next sanitize, format or self-test to be started ends in a failure */
     SATED_FAULT_STALL = 4,           /* what goes on makes no progress */
@@ -108,7 +109,7 @@ struct sated_sim_fault {
     uint8_t asc;
     uint8_t ascq;
     uint8_t ata_error;    /* FAIL, ATA: the ERROR register, such as 04h for ABRT */
-    uint16_t nvme_status; /* FAIL, NVMe: 15 bits, as in struct sated_reply */
+    uint16_t nvme_status; /* FAIL, NVMe: 15 bits, as in struct sated_reply; not of success */
     uint16_t host_status; /* FAIL, SCSI and ATA: the host adapter's, DID_* of the kernel, in place of an answer */
 };
 

@@ -328,8 +328,11 @@ class Drive(Commands):
         return set_capacity(self, fraction, bytes, lba, method)
 
     def restore_capacity(self, *, confirm: str | None = None) -> Provisioning:
-        """Lifts the limit."""
-        return self.set_capacity(fraction=1.0, confirm=confirm)
+        """Lifts the limit: all that the device itself lets be addressed."""
+        from sated._provision import restore_capacity
+
+        self._consent(confirm)
+        return restore_capacity(self)
 
     def record(self, path: str | Path) -> AbstractContextManager[None]:
         """Records every command sent in the `with` block, and writes them at its end as a replay file, with serial

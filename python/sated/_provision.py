@@ -54,6 +54,11 @@ def get(drive: Drive) -> Provisioning:
     )
 
 
+def restore_capacity(drive: Drive) -> Provisioning:
+    check(lib.sated_provision_set(drive._handle, 2**64 - 1))
+    return get(drive)
+
+
 def set_capacity(
     drive: Drive, fraction: float | None, capacity: int | str | None, lba: int | None, method: str
 ) -> Provisioning:

@@ -44,10 +44,10 @@ class PurgeResult:
 def methods(drive: Drive) -> list[PurgeMethod]:
     features = drive.identity.features
     simulated, file = "simulated" in features, "file" in features
+    # What blocks a simulated drive (a lock, an erase that goes on) blocks its purge too.
+    blocked = "; ".join(drive.guard().reasons) if simulated else "only for simulated drives"
     return [
-        PurgeMethod(
-            "simulated", simulated, None, "all blocks erased", None if simulated else "only for simulated drives"
-        ),
+        PurgeMethod("simulated", not blocked, None, "all blocks erased", blocked or None),
         PurgeMethod(
             "deallocate",
             file,

@@ -76,6 +76,7 @@ def uri(name: str, **keys: Any) -> str:
 
 def create(name: str, path: str | os.PathLike[str], **keys: Any) -> str:
     """Makes a state file of a new drive and returns its URI. Raises an error where the file exists."""
+    _need_no_comma(os.path.abspath(path))  # noqa: PTH100
     check(lib.sated_sim_create(os.fsencode(uri(name, **keys)), os.fsencode(path)))
     return f"sim:{os.fspath(path)}" if "/" in os.fspath(path) else f"sim:./{os.fspath(path)}"
 
@@ -118,16 +119,22 @@ def _state_uri(name: str) -> str:
     if not name.startswith("sim:"):
         if not os.path.isfile(name):  # noqa: PTH113
             raise ParseError(f"{name}: there is no such state file; make one: sated sim create x210 {name}")
-        return f"sim:{os.path.abspath(name)}"  # noqa: PTH100
+        return f"sim:{_need_no_comma(os.path.abspath(name))}"  # noqa: PTH100
     model, *keys = name.removeprefix("sim:").split(",")
     is_file = "/" in model or model.endswith(".sim")
     if not is_file and not any(key.startswith("state=") for key in keys):
         raise ParseError(f"{name}: keeps nothing from one process to the next; add state=FILE, or give a state file")
     # The program may change its folder.
     if is_file:
-        model = os.path.abspath(model)  # noqa: PTH100
-    keys = [f"state={os.path.abspath(key[6:])}" if key.startswith("state=") else key for key in keys]  # noqa: PTH100
+        model = _need_no_comma(os.path.abspath(model))  # noqa: PTH100
+    keys = [f"state={_need_no_comma(os.path.abspath(key[6:]))}" if key.startswith("state=") else key for key in keys]  # noqa: PTH100
     return "sim:" + ",".join([model, *keys])
+
+
+def _need_no_comma(path: str) -> str:
+    if "," in path:
+        raise ParseError(f'{path}: has a comma, behind which a URI has its keys; use a folder and a name without ","')
+    return path
 
 
 def _shim() -> str:
@@ -245,7 +252,8 @@ class Simulation:
         """Orders a fault; up to 16 stand at a time, and they are kept with the drive's state.
 
         `kind`: one of FAULTS. "fail" answers a command with `sense` (key, ASC, ASCQ), `ata_error` (the ERROR register),
-        `nvme_status` (15 bits) or `host_status` (the kernel's DID_*), as the drive's protocol has it; "power-cut" cuts
+        `nvme_status` (15 bits) or `host_status` (the kernel's DID_*), as the drive's protocol has it, and meets commands
+        only: what a load reads and writes is none, and does not fail; "power-cut" cuts
         the power during a command, which had its effect (`outcome` "after"), none ("before"), or half of it ("half");
         "operation-fails" spoils the next sanitize, format or self-test; "stall" stops the progress of what goes on;
         the others are the quirks of bridges, adapters and drives in the field. `opcode`: only for commands of this
@@ -257,6 +265,8 @@ class Simulation:
                 f'no fault "{kind}" with outcome "{outcome}": kinds are {", ".join(FAULTS)}; outcomes are '
                 f"{', '.join(_OUTCOMES)}"
             )
+        if len(sense) != 3:
+            raise ParseError(f"sense = {sense}: give key, ASC, ASCQ, such as (0x5, 0x24, 0x00)")
         fault = ffi.new("struct sated_sim_fault *")
         lib.sated_sim_fault_init(fault)
         given = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The simulated drive as an object: what it keeps, what it forgets, what it counts and what it refuses. */
 #include <errno.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -59,6 +60,8 @@ static void refused(const char *spec, int code, const char *part)
     CHECK_EQ(rc, code);
     CHECK(s == NULL);
     sated_detail_get(&d);
+    if (code == SATED_STATE) /* the file is the drive: its refusals are those of a drive, and no error of the library */
+        CHECK_EQ(sated_error_exit_code(d.code, d.layer), 4);
     CHECK_TEXT(d.text, part);
     if (!strstr(d.text, part))
         printf("%s: %s\n", spec, d.text);
@@ -97,6 +100,36 @@ static void check_refusals(void)
     refused("./my.sim,scale=1/64", SATED_PARSE, "knows its model and keys already");
 }
 
+static void flip(long at)
+{
+    FILE *f = fopen(file, "r+b");
+    CHECK(f != NULL);
+    fseek(f, at, SEEK_SET);
+    int c = fgetc(f);
+    fseek(f, at, SEEK_SET);
+    fputc(c ^ 1, f);
+    fclose(f);
+}
+
+static long size_of(const char *path)
+{
+    struct stat st;
+    CHECK_EQ(stat(path, &st), 0);
+    return (long)st.st_size;
+}
+
+/* Of the name, the model's text and the keys, whose lengths are in the header from byte 12 on. */
+static long text_bytes(const char *path)
+{
+    uint32_t n[3];
+    FILE *f = fopen(path, "rb");
+    CHECK(f != NULL);
+    fseek(f, 12, SEEK_SET);
+    CHECK_EQ(fread(n, sizeof *n, 3, f), 3);
+    fclose(f);
+    return (long)n[0] + n[1] + n[2];
+}
+
 static void check_state_file(void)
 {
     char spec[128];
@@ -131,14 +164,21 @@ static void check_state_file(void)
     snprintf(spec, sizeof spec, "generic,blocks=257,state=%s", file);
     refused(spec, SATED_STATE, "not this drive");
 
-    FILE *f = fopen(file, "r+b");
-    CHECK(f != NULL);
-    fseek(f, 40000, SEEK_SET);
-    int c = fgetc(f);
-    fseek(f, 40000, SEEK_SET);
-    fputc(c ^ 1, f);
-    fclose(f);
+    FILE *f;
+    flip(40000);
     refused(file, SATED_STATE, "checksum");
+    flip(40000);
+    flip(size_of(file) - 1);
+    refused(file, SATED_STATE, "checksum");
+    flip(size_of(file) - 1);
+    /* The name, the text and the keys lie behind the header of 40 bytes: no sense is made of them where they are
+     * damaged. The first byte of the name is behind the header; the last of the keys before the FTL's. */
+    for (long at = 40; at < 40 + text_bytes(file); at += 7) {
+        flip(at);
+        refused(file, SATED_STATE, "checksum");
+        flip(at);
+    }
+    sim_free(loop_open(file));
     f = fopen(file, "r+b");
     fseek(f, 8, SEEK_SET);
     fputc(99, f);

@@ -1,0 +1,166 @@
+"""What a simulated drive's own state means to what is done to it from outside: guard, purge, limits, faults, files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sated
+from sated import ata, nvme, scsi
+
+X210 = "sim:x210,scale=1/64"
+
+
+def locked(drive: Any) -> str:
+    drive.ata(ata.build_security_set_password(b"secret"))
+    drive.sim.power_cycle()
+    return "unlock it by its password"
+
+
+def sanitizing(drive: Any) -> str:
+    drive.ata(ata.build_sanitize_block_erase())
+    return "wait for the end"
+
+
+def sanitize_failed(drive: Any) -> str:
+    drive.sim.fail("operation-fails", count=1)
+    drive.ata(ata.build_sanitize_block_erase())
+    drive.sleep(60)
+    return "start another one"
+
+
+def without_power(drive: Any) -> str:
+    drive.sim.fail("power-cut", count=1)
+    with pytest.raises(sated.SatedError):
+        drive.ata(ata.build_flush_cache())
+    return "switch it on"
+
+
+def formatting_scsi(drive: Any) -> str:
+    parameters = scsi.build_format_list()
+    drive.scsi(scsi.build_format_unit(list_len=len(parameters)), data_out=parameters)
+    return "wait for the end"
+
+
+def stopped(drive: Any) -> str:
+    drive.scsi(scsi.build_start_stop_unit())
+    return "start it"
+
+
+def without_namespace(drive: Any) -> str:
+    drive.nvme_admin(nvme.build_ns_delete(1))
+    return "create and attach one"
+
+
+NVME = "sim:generic-tlc-nvme,scale=1/1024"
+
+
+@pytest.mark.parametrize(
+    ("uri", "block"),
+    [
+        (X210, locked),
+        (X210, sanitizing),
+        (X210, sanitize_failed),
+        (X210, without_power),
+        ("sim:s840,scale=1/64", formatting_scsi),
+        ("sim:s840,scale=1/64", stopped),
+        (NVME, without_namespace),
+    ],
+)
+def test_what_is_blocked_is_not_purged_or_limited(uri: str, block: Any) -> None:
+    """No way around the drive's own state: what a command could not do, the simulator's own purge does not do either,
+    and the reason says what helps."""
+    with sated.open(uri) as drive:
+        sated.load(drive, sated.Workload(op="randwrite", size="8k", depth=4), ios=100)
+        assert drive.guard().safe and not drive.identity.reasons and drive.purge_methods()[0].why_not is None
+        capacity = drive.identity.capacity_bytes
+        helps = block(drive)
+        mapped = drive.sim.counters.mapped_units
+        for change in (drive.purge, lambda: drive.set_capacity(bytes=capacity // 8192 * 4096), drive.restore_capacity):
+            with pytest.raises(sated.StateError, match=helps):
+                change()
+        with pytest.raises(sated.SatedError):
+            sated.load(drive, sated.Workload(op="read", size="8k"), ios=1)
+        assert drive.sim.counters.mapped_units == mapped
+        method = drive.purge_methods()[0]
+        assert not method.supported and helps in str(method.why_not)
+        guard = drive.guard()
+        assert not guard.safe and helps in guard.reasons[0] and guard.reasons == drive.identity.reasons
+
+
+def test_a_clipped_drive_says_that_it_hides_sectors_itself() -> None:
+    with sated.open(X210) as drive:
+        sectors = int(ata.decode_native_max(drive.ata(ata.build_read_native_max()).sense).sectors)
+        drive.ata(ata.build_set_max(sectors // 2 // 8 * 8 - 1, keep=True))
+        offered = drive.identity.capacity_bytes
+        with pytest.raises(sated.SatedError, match=f"{offered}.*hides the rest itself.*SET MAX"):
+            drive.set_capacity(fraction=0.75)
+        assert drive.set_capacity(bytes=offered // 8192 * 4096).accessible_bytes == offered // 8192 * 4096
+        assert drive.restore_capacity().accessible_bytes == offered  # all that the device offers
+
+
+def test_who_asked_last_does_not_stay_with_the_drive(tmp_path: Path) -> None:
+    """What info tells of an NVMe subsystem is what its first controller has, whichever another process went through."""
+    path = tmp_path / "my.sim"
+    with sated.open(f"{NVME},state={path}") as drive:
+        drive.nvme_admin(nvme.build_ns_delete(1))
+        for nsid in (1, 2):
+            data = nvme.build_ns_data(nsze=nsid * 2**16, ncap=nsid * 2**16)
+            drive.nvme_admin(nvme.build_ns_create(), data_out=data)
+            drive.nvme_admin(nvme.build_ns_attach(nsid), data_out=nvme.build_ctrl_list([nsid]))
+        assert drive.identity.capacity_bytes == 2**16 * 512
+        drive.sim.use_controller(1)
+        assert drive.identity.capacity_bytes == 2 * 2**16 * 512
+        drive.nvme_admin(nvme.build_identify(nvme.Cns["CTRL"]))
+        drive.sim.save(tmp_path / "copy.sim")
+    for uri in (f"sim:{path}", f"{NVME},state={path}"):
+        with sated.open(uri) as drive:
+            assert drive.identity.capacity_bytes == 2**16 * 512
+            drive.sim.use_controller(1)
+            drive.sim.restore(tmp_path / "copy.sim")
+            assert drive.identity.capacity_bytes == 2 * 2**16 * 512
+
+
+@pytest.mark.parametrize(
+    ("uri", "options", "part"),
+    [
+        (X210, {"sense": (99, 1, 1)}, "sense key 99"),
+        (X210, {"sense": (1,)}, "key, ASC, ASCQ"),
+        (X210, {"sense": (1, 2, 3, 4)}, "key, ASC, ASCQ"),
+        (NVME, {"nvme_status": 0}, "success"),
+        (NVME, {"nvme_status": 0x4000}, "success"),  # Do Not Retry, of nothing
+        (NVME, {"nvme_status": 0x8006}, "15 bits"),
+    ],
+)
+def test_faults_that_are_none(uri: str, options: dict[str, Any], part: str) -> None:
+    with sated.open(uri) as drive:
+        with pytest.raises(sated.ParseError, match=part):
+            drive.sim.fail("fail", **options)
+        drive.sim.fail("fail", sense=(15, 255, 255), nvme_status=0x7FFF)
+
+
+def test_a_failing_command_is_no_failing_load() -> None:
+    with sated.open(X210) as drive:
+        drive.sim.fail("fail")
+        assert sated.load(drive, sated.Workload(op="read", size="4k"), ios=10).totals.ios == 10
+        with pytest.raises(sated.DriveError):
+            drive.ata(ata.build_identify_device())
+
+
+def test_a_path_with_a_comma(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "a,b"
+    folder.mkdir()
+    file = tmp_path / "my.sim"
+    sated.sim.create("x210,scale=1/64", file)
+    moved = folder / "my.sim"
+    file.rename(moved)
+    with pytest.raises(sated.ParseError, match="comma"):
+        sated.sim.environment(moved)
+    with pytest.raises(sated.ParseError, match="comma"):
+        sated.sim.create("x210,scale=1/64", folder / "new.sim")
+    assert not (folder / "new.sim").exists()
+    monkeypatch.chdir(folder)
+    for uri in ("my.sim", "sim:./my.sim", "sim:x210,scale=1/64,state=my.sim"):
+        with pytest.raises(sated.ParseError, match="comma"):
+            sated.sim.environment(uri)
