@@ -30,7 +30,7 @@ $(VENV)/packages: constraints.txt .ci/setup
 	@touch $@
 
 $(READY): $(VENV)/packages pyproject.toml setup.py VERSION $(NATIVE)
-	@rm -f python/sated/*.so
+	@rm -f python/sated/*.so python/sated/native/*.so
 	@echo 'sated: compiling' >&2
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e . </dev/null
 	@touch $@
@@ -110,7 +110,7 @@ constraints: $(READY)
 	   LC_ALL=C sort -f; } > build/constraints.txt && mv build/constraints.txt constraints.txt
 
 clean:
-	rm -rf build dist python/sated.egg-info python/sated/*.so $(READY)
+	rm -rf build dist python/sated.egg-info python/sated/*.so python/sated/native $(READY)
 
 .PHONY: help ready demo test test-c check check-python check-layout check-compilers check-sanitizers test-long \
 	test-tools test-notebooks test-browser test-vm bench docs format constraints clean

@@ -10,6 +10,8 @@ from setuptools.command.bdist_wheel import bdist_wheel
 sys.path.insert(0, str(Path(__file__).resolve().parent / "csrc" / "python"))
 from ffi_build import CORE, CORE_BUILD, INCLUDES, OPTIONS, sources
 
+(Path(__file__).resolve().parent / "python" / "sated" / "native").mkdir(exist_ok=True)  # for a build in place
+
 
 class LimitedApiWheel(bdist_wheel):
     """One wheel for every CPython from 3.11 on."""
@@ -30,7 +32,8 @@ setup(
             py_limited_api=True,
         ),
         Extension(
-            "sated._shim",
+            # In a folder that is no package: whoever imports all modules of sated does not come upon it.
+            "sated.native.shim",
             sources("SATED_SHIM_SOURCES"),
             include_dirs=INCLUDES,
             define_macros=[("SATED_STATIC", "1"), ("_GNU_SOURCE", "1")],

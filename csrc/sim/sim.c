@@ -225,7 +225,10 @@ int sim_new(struct sim **out, const char *text)
              : spec.is_file ? open_file(s, &spec)
                             : open_model(s, &spec);
     if (!rc && spec.lba_given) {
-        uint64_t limit = (uint64_t)((double)s->model.units * spec.lba) * s->model.unit_bytes, most = target_capacity(s);
+        struct sated_identity id;
+        sim_identify(s, &id);
+        uint64_t native = id.native_capacity_bytes / s->model.unit_bytes, most = target_capacity(s);
+        uint64_t limit = (uint64_t)((double)native * spec.lba) * s->model.unit_bytes;
         s->limit_bytes = limit < most ? limit : most; /* the device itself may let less be addressed */
     }
     if (!rc && spec.lba_given && !s->limit_bytes)

@@ -106,7 +106,9 @@ static int self_test(struct scsi_call *k, uint8_t code)
         struct scsi_sense sense = scsi_pollable(k->s);
         return scsi_refuse(k, &sense);
     }
-    operation_start(k->s, OPERATION_SELF_TEST, extended ? SCSI_EXTENDED_TEST_NS : SCSI_SHORT_TEST_NS);
+    /* As the inquiry page tells it, which is as reported: the scale is still to come. */
+    int64_t reported_ns = extended ? SCSI_EXTENDED_TEST_NS : SCSI_SHORT_TEST_NS;
+    operation_start(k->s, OPERATION_SELF_TEST, reported_ns / (int64_t)k->s->model.scale);
     k->s->target.operation.argument[0] = code;
     if (!foreground)
         return 0;

@@ -114,13 +114,14 @@ const struct scsi_row *scsi_find(const uint8_t *cdb, bool *opcode)
     return find(cdb[0], cdb[1] & 0x1f, opcode);
 }
 
-/* Seconds, as the drive's own clock has them. The recommended timeout leaves room for as much again. */
+/* Seconds as the host counts them: the drive's own are shorter by the scale. The recommended timeout leaves room for as
+ * much again. */
 static uint32_t nominal_s(const struct sim *s, uint8_t time)
 {
-    int64_t ns = 1000000000;
+    int64_t ns = 1000000000, scale = (int64_t)s->model.scale;
     switch (time) {
-    case TIME_ERASE: ns = scsi_erase_ns(s, OPERATION_FORMAT, 1); break;
-    case TIME_OVERWRITE: ns = scsi_erase_ns(s, OPERATION_SANITIZE_OVERWRITE, 1); break;
+    case TIME_ERASE: ns = scsi_erase_ns(s, OPERATION_FORMAT, 1) * scale; break;
+    case TIME_OVERWRITE: ns = scsi_erase_ns(s, OPERATION_SANITIZE_OVERWRITE, 1) * scale; break;
     case TIME_SELF_TEST: ns = SCSI_EXTENDED_TEST_NS; break;
     default: break;
     }

@@ -45,6 +45,8 @@ void shim_end(void);
 
 /* Whether the drive has this node; for a namespace also through which controller. */
 int shim_find(struct shim_node *node);
+/* How many namespaces a controller's node has, and the first one. */
+int shim_namespaces(const struct shim_node *node, uint32_t *first);
 void shim_stat(const struct shim_node *node, struct stat *st);
 
 int shim_size(const struct shim_node *node, uint64_t *bytes, uint32_t *block_bytes);

@@ -133,16 +133,33 @@ int shim_nvme(const struct shim_node *node, const struct sated_nvme_command *c, 
     return c->admin ? sated_nvme_admin_raw(sim.drive, c, data, reply) : sated_nvme_io_raw(sim.drive, c, data, reply);
 }
 
-/* Whether a namespace is active on a controller. */
-static bool is_active(uint32_t controller, uint32_t nsid)
+/* The namespaces that are active on a controller, from one number on (Identify, CNS 02h). */
+static int list_active(const struct shim_node *node, uint32_t from, struct sated_nvme_ns_list *out)
 {
     static uint8_t list[4096];
     struct sated_nvme_command c;
     struct sated_reply reply;
+    int rc = sated_nvme_build_identify(&c, 2, from - 1, 0, 0, 0);
+    if (!rc)
+        rc = shim_nvme(node, &c, list, &reply);
+    if (!rc)
+        rc = sated_nvme_decode_ns_list(list, sizeof list, out);
+    return rc ? -EIO : 0;
+}
+
+int shim_namespaces(const struct shim_node *node, uint32_t *first)
+{
+    static struct sated_nvme_ns_list list;
+    int rc = list_active(node, 1, &list);
+    *first = rc || !list.n_nsid ? 0 : list.nsid[0];
+    return rc ? rc : (int)list.n_nsid;
+}
+
+static bool is_active(uint32_t controller, uint32_t nsid)
+{
+    static struct sated_nvme_ns_list list;
     const struct shim_node node = {.kind = SHIM_CONTROLLER, .controller = controller};
-    if (sated_nvme_build_identify(&c, 2, nsid - 1, 0, 0, 0) || shim_nvme(&node, &c, list, &reply))
-        return false;
-    return (list[0] | list[1] << 8 | list[2] << 16 | (uint32_t)list[3] << 24) == nsid;
+    return nsid && !list_active(&node, nsid, &list) && list.n_nsid && list.nsid[0] == nsid;
 }
 
 /* With several controllers a namespace is reached through the first that has it. */

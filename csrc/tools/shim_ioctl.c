@@ -217,6 +217,21 @@ static int nvme_user_io(const struct shim_file *f, const struct nvme_user_io *io
     return nvme_command(f, &p, false, true);
 }
 
+/* As nvme_dev_user_cmd() of the kernel's drivers/nvme/host/ioctl.c has it: on a controller's node only where the
+ * controller has one namespace, which is then the only one that may be meant. */
+static int io_command(const struct shim_file *f, struct nvme_passthru_cmd64 *p, bool wide)
+{
+    uint32_t nsid = f->node.nsid;
+    if (f->node.kind == SHIM_CONTROLLER) {
+        int n = shim_namespaces(&f->node, &nsid);
+        if (n < 0)
+            return n;
+        if (n != 1)
+            return n ? -EINVAL : -ENOTTY;
+    }
+    return p->nsid == nsid ? nvme_command(f, p, false, wide) : -EINVAL;
+}
+
 static int nvme_ioctl(const struct shim_file *f, unsigned long request, void *argument)
 {
     bool space = f->node.kind == SHIM_NAMESPACE;
@@ -224,8 +239,8 @@ static int nvme_ioctl(const struct shim_file *f, unsigned long request, void *ar
     case NVME_IOCTL_ID: return space ? (int)f->node.nsid : -ENOTTY;
     case NVME_IOCTL_ADMIN_CMD: return nvme_command(f, argument, true, false);
     case NVME_IOCTL_ADMIN64_CMD: return nvme_command(f, argument, true, true);
-    case NVME_IOCTL_IO_CMD: return nvme_command(f, argument, false, false);
-    case NVME_IOCTL_IO64_CMD: return nvme_command(f, argument, false, true);
+    case NVME_IOCTL_IO_CMD: return io_command(f, argument, false);
+    case NVME_IOCTL_IO64_CMD: return space ? io_command(f, argument, true) : -ENOTTY;
     case NVME_IOCTL_SUBMIT_IO: return space ? nvme_user_io(f, argument) : -ENOTTY;
     case NVME_IOCTL_RESCAN:
     case NVME_IOCTL_RESET: return space ? -ENOTTY : 0;

@@ -189,8 +189,9 @@ static int dispatch(struct sated_drive *d, struct command *c, void *data, struct
         rc = command_face_find(d);
     if (!rc)
         rc = protocol_of(d, c);
-    if (!rc && c->nvme)
-        rc = lengths_check(c, d->path, d->identity.logical_block_bytes);
+    /* A simulated drive moves no more than there is room for. Of other namespaces than its own a handle knows no block. */
+    if (!rc && c->nvme && d->kind != HANDLE_SIMULATED)
+        rc = lengths_check(c, d->path, c->nvme->nsid == handle_namespace(d) ? d->identity.logical_block_bytes : 0);
     if (!rc)
         rc = check_consent(d, c);
     if (rc)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sated._ffi import ffi, lib, text
@@ -128,12 +129,10 @@ def _state_uri(name: str) -> str:
 
 
 def _shim() -> str:
-    from importlib.util import find_spec
-
-    found = find_spec("sated._shim")
-    if found is None or not found.origin:
+    found = sorted((Path(__file__).parent / "native").glob("shim*.so"))
+    if not found:
         raise UnsupportedError("sated is not complete here: its shim is missing; run `make ready`, or install it again")
-    return found.origin
+    return str(found[0])
 
 
 #: The kinds of faults, as `Simulation.fail` takes them.

@@ -76,6 +76,14 @@ def test_plans_in_the_documents_are_valid(tmp_path: Path) -> None:
         assert plan.load(path).steps
 
 
+def test_the_page_on_practising_knows_every_fault() -> None:
+    from sated.sim import FAULTS
+
+    page = (ROOT / "docs/howto/practise-on-a-simulated-drive.md").read_text()
+    rows = re.findall(r"^\| (`.*?) \|", page[page.index("| kind |") :], re.MULTILINE)
+    assert sorted(name for row in rows for name in re.findall(r"`([\w-]+)`", row)) == sorted(FAULTS)
+
+
 def test_the_write_amplification_of_random_addresses() -> None:
     """The table of the page, on the drive that it names: 28 % over-provisioning, greedy, 128 units per block."""
     import sated

@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 import sated
 from sated.errors import ParseError
 

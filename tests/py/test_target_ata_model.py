@@ -21,9 +21,9 @@ from hypothesis.stateful import (
 from sated import ata
 
 UNIT = 4096
-PASSWORDS = st.sampled_from([b"", b"alpha", b"beta"])
+PASSWORDS = st.sampled_from([bytes(32), b"alpha", b"beta"])
 MOSTLY = st.sampled_from([True, True, True, False])
-MAKER = b""  # the master password that it comes with: 32 bytes of zero
+MAKER = bytes(32)  # the master password that it comes with: 32 bytes of zero
 OK, ABRT, IDNF = "ok", 0x04, 0x10
 
 sated.sim.add_model(
@@ -63,7 +63,7 @@ class Machine(RuleBasedStateMachine):
         self.sanitize_frozen = self.antifreeze = False
         self.now, self.kept_once, self.amac_frozen, self.overlay_frozen = self.kept, False, False, False
         self.ext_area = self.kept_ext
-        self.max_state, self.max_password, self.max_tries = "inactive", b"", 0
+        self.max_state, self.max_password, self.max_tries = "inactive", bytes(32), 0
         self.before = ""
 
     def teardown(self) -> None:

@@ -58,7 +58,7 @@ def test_health(drive: sated.Drive) -> None:
         again = outside.health()
         assert again.host_bytes_written == health.host_bytes_written and again.warnings == ()
         drive.scsi(sated.scsi.build_send_diagnostic(2))
-        drive.sleep(303 * 64)
+        drive.sleep(303)
         running = outside.health()
         assert running.self_test_running and running.self_test_percent == 50
 
