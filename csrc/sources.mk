@@ -25,4 +25,4 @@ SATED_SOURCES := \
 	load/engine_uring.c load/job.c load/kernel.c load/mix.c load/options.c load/phase.c load/recorder.c load/outbox.c \
 	load/workload.c
 # What lets other programs talk to a simulated drive (`sated sim exec`); the library is inside.
-SATED_SHIM_SOURCES := tools/shim.c tools/shim_drive.c tools/shim_ioctl.c
+SATED_SHIM_SOURCES := tools/shim.c tools/shim_drive.c tools/shim_ioctl.c tools/shim_paths.c

@@ -51,12 +51,14 @@ void sated_health_pages_free(struct sated_health_pages *pages)
     free(pages);
 }
 
+/* Some answers have no page: they are registers, or that nothing is in the way. */
 static void keep(struct health *h, const char *name)
 {
-    struct page *p = h->pages ? malloc(sizeof *p + h->n) : NULL;
+    if (!h->pages || !h->n)
+        return;
+    struct page *p = malloc(sizeof *p + h->n);
     if (!p) {
-        if (h->pages)
-            health_warn(h, "no memory to keep the page %s", name);
+        health_warn(h, "no memory to keep the page %s", name);
         return;
     }
     p->next = NULL;
@@ -106,9 +108,9 @@ static bool is_refusal(int rc)
     return rc == SATED_SENSE || rc == SATED_ATA || rc == SATED_NVME || rc == SATED_UNSUPPORTED || rc == SATED_STATE;
 }
 
-static bool take(struct health *h, const char *name, bool optional, int rc, const struct sated_reply *reply)
+static bool take(struct health *h, const char *name, bool optional, int rc)
 {
-    h->n = reply->data_len < HEALTH_PAGE ? reply->data_len : HEALTH_PAGE;
+    h->n = h->reply.data_len < HEALTH_PAGE ? h->reply.data_len : HEALTH_PAGE;
     if (rc == 0) {
         h->answers++;
         keep(h, name);
@@ -127,22 +129,20 @@ static bool take(struct health *h, const char *name, bool optional, int rc, cons
 
 bool health_ask_scsi(struct health *h, const char *name, bool optional, const struct sated_scsi_command *c)
 {
-    struct sated_reply reply = {.data_len = 0};
-    return !h->over && take(h, name, optional, command_ask(h->d, c, h->page, &reply), &reply);
+    void *data = c->data_len ? h->page : NULL;
+    return !h->over && take(h, name, optional, command_ask(h->d, c, data, &h->reply));
 }
 
 bool health_ask_ata(struct health *h, const char *name, bool optional, const struct sated_ata_command *c,
                     struct sated_ata_registers *registers)
 {
-    struct sated_reply reply = {.data_len = 0};
     void *data = c->data_len ? h->page : NULL;
-    return !h->over && take(h, name, optional, sated_ata_raw(h->d, c, data, registers, &reply), &reply);
+    return !h->over && take(h, name, optional, sated_ata_raw(h->d, c, data, registers, &h->reply));
 }
 
 bool health_ask_nvme(struct health *h, const char *name, bool optional, const struct sated_nvme_command *c)
 {
-    struct sated_reply reply = {.data_len = 0};
-    return !h->over && take(h, name, optional, sated_nvme_admin_raw(h->d, c, h->page, &reply), &reply);
+    return !h->over && take(h, name, optional, sated_nvme_admin_raw(h->d, c, h->page, &h->reply));
 }
 
 bool health_bytes(struct health *h, const char *what, const uint64_t count[2], uint64_t unit, uint64_t *bytes)
@@ -173,6 +173,17 @@ bool health_celsius(struct health *h, const char *what, double celsius, double *
     }
     health_doubt(h, "%s: %.0f degrees Celsius are told, which no drive has", what, celsius);
     return false;
+}
+
+void health_conditions(struct health *h, uint32_t which, bool hold)
+{
+    TELL(h, conditions, h->out->conditions | (hold ? which : 0));
+    TELL(h, conditions_told, h->out->conditions_told | which);
+}
+
+void health_progress(struct health *h, uint32_t done)
+{
+    TELL(h, operation_percent, done < 65536 ? done * 100 / 65536 : 100);
 }
 
 bool health_self_test(struct health *h, uint32_t code, struct health_results of)

@@ -18,6 +18,7 @@ struct health {
     struct sated_health_pages *pages; /* NULL: nobody wants them */
     uint8_t *page;                    /* the answer to the last command */
     size_t n;                         /* bytes of it */
+    struct sated_reply reply;         /* what came with it, also where it was refused */
     unsigned answers;                 /* pages that came */
     int first;                        /* error of the first page that did not come, */
     struct sated_detail first_detail; /* and its sentence */
@@ -57,6 +58,13 @@ bool health_celsius(struct health *h, const char *what, double celsius, double *
         if (health_celsius(h, what, celsius, &(h)->out->member)) \
             (h)->out->known |= KNOWN_BIT(health, member); \
     } while (0)
+
+/* Conditions that the drive told of. @param which enum sated_health_condition; @param hold whether they do; what has been
+ * said to hold once does. */
+void health_conditions(struct health *h, uint32_t which, bool hold);
+
+/* How far a sanitize or a format is. @param done of 65536. */
+void health_progress(struct health *h, uint32_t done);
 
 /* Result codes of self-tests, as sets of bits; 0 is "passed", and what is in neither is reserved. */
 struct health_results {

@@ -18,6 +18,105 @@ struct ata {
     bool smart, logs, self_tests;
 };
 
+/* w128 (ACS-4 7.12.7.66). Without the feature set nothing of it can be. */
+static void take_security(struct health *h, const struct sated_ata_security *s)
+{
+    const struct {
+        uint32_t condition, holds;
+        bool known;
+    } told[] = {
+        {SATED_HEALTH_SECURITY_ENABLED, s->enabled, IS_KNOWN(ata_security, s, enabled)},
+        {SATED_HEALTH_LOCKED, s->locked, IS_KNOWN(ata_security, s, locked)},
+        {SATED_HEALTH_FROZEN, s->frozen, IS_KNOWN(ata_security, s, frozen)},
+        {SATED_HEALTH_PASSWORD_EXPIRED, s->count_expired, IS_KNOWN(ata_security, s, count_expired)},
+    };
+    bool without = IS_KNOWN(ata_security, s, supported) && !s->supported;
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        if (told[i].known || without)
+            health_conditions(h, told[i].condition, told[i].known && told[i].holds);
+}
+
+/* SANITIZE STATUS EXT (ACS-4 7.36.8), which a drive whose last operation failed aborts with that reason. */
+static void take_sanitize(struct health *h, const struct sated_ata_sanitize *able)
+{
+    struct sated_ata_command c;
+    struct sated_ata_registers registers = {.known = 0};
+    struct sated_ata_sanitize_status s;
+    if (!IS_KNOWN(ata_sanitize, able, supported))
+        return;
+    if (!able->supported) {
+        health_conditions(h, SATED_HEALTH_SANITIZING | SATED_HEALTH_SANITIZE_FAILED | SATED_HEALTH_SANITIZE_FROZEN,
+                          false);
+        return;
+    }
+    if (sated_ata_build_sanitize_status(&c, false))
+        return;
+    health_ask_ata(h, "sanitize-status", true, &c, &registers);
+    sated_ata_decode_sanitize_status(&registers, &s);
+    if (IS_KNOWN(ata_sanitize_status, &s, reason) && s.reason == SATED_ATA_SANITIZE_UNSUCCESSFUL)
+        health_conditions(h, SATED_HEALTH_SANITIZE_FAILED, true);
+    if (!IS_KNOWN(ata_sanitize_status, &s, in_progress))
+        return;
+    health_conditions(h, SATED_HEALTH_SANITIZING, s.in_progress);
+    health_conditions(h, SATED_HEALTH_SANITIZE_FAILED, false);
+    health_conditions(h, SATED_HEALTH_SANITIZE_FROZEN, s.frozen);
+    if (IS_KNOWN(ata_sanitize_status, &s, progress))
+        health_progress(h, s.progress);
+}
+
+static void take_power(struct health *h)
+{
+    struct sated_ata_command c;
+    struct sated_ata_registers registers;
+    struct sated_ata_power_mode p;
+    if (sated_ata_build_check_power_mode(&c) == 0 && health_ask_ata(h, "power-mode", true, &c, &registers) &&
+        sated_ata_decode_power_mode(&registers, &p) == 0 && IS_KNOWN(ata_power_mode, &p, mode))
+        health_conditions(h, SATED_HEALTH_STANDBY, p.mode == SATED_ATA_STANDBY_Z || p.mode == SATED_ATA_STANDBY_Y);
+}
+
+/* More sectors than IDENTIFY has are hidden, whoever tells of them. That none are takes an answer, or the word that
+ * there is none, of both: what limits the address (HPA, AMAC), and the overlay. */
+static void take_hidden(struct health *h, const struct sated_ata_identify *id)
+{
+    const struct sated_ata_areas *areas = &id->areas;
+    struct sated_ata_command c;
+    struct sated_ata_registers registers;
+    struct sated_ata_dco dco;
+    struct sated_ata_hidden hidden;
+    bool amac = IS_KNOWN(ata_areas, areas, amac_supported) && areas->amac_supported;
+    bool hpa = IS_KNOWN(ata_areas, areas, hpa_supported) && areas->hpa_supported;
+    bool overlay = IS_KNOWN(ata_areas, areas, dco_supported) && areas->dco_supported;
+    bool extended = IS_KNOWN(ata_capacity, &id->capacity, lba48_sectors);
+    bool native = (amac  ? sated_ata_build_get_native_max(&c) == 0
+                   : hpa ? sated_ata_build_read_native_max(&c, extended) == 0
+                         : false) &&
+                  health_ask_ata(h, "native-max", true, &c, &registers);
+    bool restorable = overlay && sated_ata_build_dco_identify(&c) == 0 &&
+                      health_ask_ata(h, "dco-identify", true, &c, NULL) &&
+                      sated_ata_decode_dco(h->page, h->n, &dco) == 0 && dco.checksum != SATED_ATA_CHECKSUM_BAD;
+    if (sated_ata_hidden(id, native ? &registers : NULL, restorable ? &dco : NULL, &hidden) ||
+        !IS_KNOWN(ata_hidden, &hidden, accessible_sectors))
+        return;
+    bool by_native = IS_KNOWN(ata_hidden, &hidden, native_sectors);
+    bool by_overlay = IS_KNOWN(ata_hidden, &hidden, overlay_sectors);
+    bool hides = (by_native && hidden.native_sectors > hidden.accessible_sectors) ||
+                 (by_overlay && hidden.overlay_sectors > hidden.accessible_sectors);
+    bool no_limit =
+        IS_KNOWN(ata_areas, areas, amac_supported) && IS_KNOWN(ata_areas, areas, hpa_supported) && !amac && !hpa;
+    bool no_overlay = IS_KNOWN(ata_areas, areas, dco_supported) && !overlay;
+    if (hides || ((by_native || no_limit) && (by_overlay || no_overlay)))
+        health_conditions(h, SATED_HEALTH_HIDDEN_SECTORS, hides);
+}
+
+static void take_conditions(struct health *h, const struct sated_ata_identify *id)
+{
+    take_power(h);
+    take_security(h, &id->security);
+    take_sanitize(h, &id->sanitize);
+    if (!(h->out->conditions & SATED_HEALTH_SANITIZING)) /* else it would abort these (ACS-4 4.17.9) */
+        take_hidden(h, id);
+}
+
 static bool take_identify(struct health *h, struct ata *a)
 {
     struct sated_ata_command c;
@@ -40,6 +139,7 @@ static bool take_identify(struct health *h, struct ata *a)
             a->smart = false;
             health_warn(h, "SMART is switched off in this drive; what only SMART tells is left out");
         }
+        take_conditions(h, id);
     }
     free(id);
     return came;

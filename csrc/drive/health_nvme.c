@@ -10,13 +10,19 @@
 #include "transport/handle.h"
 
 #define KELVIN 273.15
-#define NVME_1_3 0x10300             /* VER; it is 0 before 1.2 */
+#define NVME_1_3 0x10300 /* VER; it is 0 before 1.2 */
+#define NVME_2_0 0x20000
+#define STATUS_SANITIZE_FAILED 0x1c /* of the generic ones */
+#define SANITIZES (SATED_NVME_SANICAP_CRYPTO | SATED_NVME_SANICAP_BLOCK | SATED_NVME_SANICAP_OVERWRITE)
 #define CTRATT_ENDURANCE_GROUPS 0x10 /* NVMe Base 2.0, 5.17.2.1 */
 
 /* What Identify Controller says of the logs. */
 struct abilities {
     bool self_test, told;
     bool rae;        /* the bit is there, from NVMe 1.3 on */
+    bool sanitize;   /* it can be sanitized */
+    bool ready;      /* it tells whether a namespace is ready, from NVMe 2.0 on */
+    uint16_t group;  /* the endurance group that the namespace is in; 0: none, or nobody knows */
     uint32_t groups; /* endurance groups, 0 none */
     uint32_t errors; /* entries of the error log; 0 unknown */
 };
@@ -38,7 +44,11 @@ static void take_controller(struct health *h, struct abilities *a)
     if (ctrl && sated_nvme_build_identify(&c, SATED_NVME_CNS_CTRL, 0, 0, 0, 0) == 0 &&
         health_ask_nvme(h, "identify-controller", false, &c) && sated_nvme_decode_id_ctrl(h->page, h->n, ctrl) == 0) {
         a->rae = ctrl->general.ver >= NVME_1_3;
+        a->ready = ctrl->general.ver >= NVME_2_0;
         a->told = IS_KNOWN(nvme_id_ctrl_admin, &ctrl->admin, oacs);
+        a->sanitize = ctrl->admin.sanicap & SANITIZES;
+        if (IS_KNOWN(nvme_id_ctrl_admin, &ctrl->admin, sanicap) && !a->sanitize)
+            health_conditions(h, SATED_HEALTH_SANITIZING | SATED_HEALTH_SANITIZE_FAILED, false);
         a->self_test = ctrl->admin.oacs & SATED_NVME_OACS_SELF_TEST;
         if (ctrl->general.ctratt & CTRATT_ENDURANCE_GROUPS)
             a->groups = ctrl->admin.endgidmax ? ctrl->admin.endgidmax : 1;
@@ -151,18 +161,56 @@ static void take_ocp(struct health *h, const struct abilities *a)
         TELL(h, media_bytes_written, bytes);
 }
 
-/* The group that the namespace is in; 0: none, or nobody knows. */
-static uint16_t group_of(struct health *h)
+/* FPI: bit 7 says that it is told how much of a format is left, in percent (NVM Command Set 1.0, figure 97). */
+static void take_namespace(struct health *h, struct abilities *a)
 {
     struct sated_nvme_command c;
+    struct sated_nvme_independent_ns independent;
     struct sated_nvme_id_ns *ns = malloc(sizeof *ns);
-    uint16_t group = 0;
     if (ns && sated_nvme_build_identify(&c, SATED_NVME_CNS_NS, handle_namespace(h->d), 0, 0, 0) == 0 &&
-        health_ask_nvme(h, "identify-namespace", true, &c) && sated_nvme_decode_id_ns(h->page, h->n, ns) == 0 &&
-        IS_KNOWN(nvme_id_ns, ns, endgid))
-        group = ns->endgid;
+        health_ask_nvme(h, "identify-namespace", true, &c) && sated_nvme_decode_id_ns(h->page, h->n, ns) == 0) {
+        uint32_t left = ns->fpi & 0x7fu;
+        if (IS_KNOWN(nvme_id_ns, ns, endgid))
+            a->group = ns->endgid;
+        if (IS_KNOWN(nvme_id_ns, ns, fpi) && ns->fpi & 0x80)
+            health_conditions(h, SATED_HEALTH_FORMATTING, left);
+        if (h->out->conditions & SATED_HEALTH_FORMATTING && left <= 100)
+            TELL(h, operation_percent, 100 - left);
+    }
     free(ns);
-    return group;
+    /* NSTAT bit 0 (Base 2.0, figure 280). */
+    if (a->ready &&
+        sated_nvme_build_identify(&c, SATED_NVME_CNS_INDEPENDENT_NS, handle_namespace(h->d), 0, 0, 0) == 0 &&
+        health_ask_nvme(h, "identify-namespace-independent", true, &c) &&
+        sated_nvme_decode_independent_ns(h->page, h->n, &independent) == 0 &&
+        IS_KNOWN(nvme_independent_ns, &independent, nstat))
+        health_conditions(h, SATED_HEALTH_NOT_READY, !(independent.nstat & 1));
+}
+
+/* The log keeps a failure for good (5.16.1.25); whether the drive has been taken out of it, it says to what it has to
+ * refuse until then, such as the firmware log (8.21). */
+static void take_failure(struct health *h, const struct abilities *a)
+{
+    bool came = ask_log(h, a, "log-03h", true, SATED_NVME_LID_FIRMWARE, SATED_NVME_ALL_NAMESPACES, 512, 0);
+    if (came)
+        health_doubt(h, "sanitize: the last one failed; as the drive answers, it has been taken out of that failure");
+    if (came || (h->reply.nvme_status & 0x7ff) == STATUS_SANITIZE_FAILED)
+        health_conditions(h, SATED_HEALTH_SANITIZE_FAILED, !came);
+}
+
+static void take_sanitize(struct health *h, const struct abilities *a)
+{
+    struct sated_nvme_sanitize_log s;
+    if (!a->sanitize || !ask_log(h, a, "log-81h", false, SATED_NVME_LID_SANITIZE, SATED_NVME_ALL_NAMESPACES, 512, 0) ||
+        sated_nvme_decode_sanitize_log(h->page, h->n, &s) || !IS_KNOWN(nvme_sanitize_log, &s, state))
+        return;
+    health_conditions(h, SATED_HEALTH_SANITIZING, s.state == SATED_NVME_SANITIZE_RUNNING);
+    if (IS_KNOWN(nvme_sanitize_log, &s, progress))
+        health_progress(h, s.progress);
+    if (s.state == SATED_NVME_SANITIZE_FAILED)
+        take_failure(h, a);
+    else
+        health_conditions(h, SATED_HEALTH_SANITIZE_FAILED, false);
 }
 
 /* 5.16.1.10: units are 10^9 bytes, rounded up. Of a drive with several groups the bytes are of one, and those that the
@@ -171,7 +219,7 @@ static void take_group(struct health *h, const struct abilities *a)
 {
     struct sated_nvme_endurance_group_log g;
     uint64_t bytes;
-    uint16_t group = group_of(h);
+    uint16_t group = a->group;
     if (!group || !ask_log(h, a, "log-09h", true, SATED_NVME_LID_ENDURANCE_GROUP, 0, 512, group) ||
         sated_nvme_decode_endurance_group_log(h->page, h->n, &g) || TOLD(h, media_bytes_written))
         return;
@@ -236,6 +284,8 @@ void health_nvme(struct health *h)
 {
     struct abilities a = {0};
     take_controller(h, &a);
+    take_sanitize(h, &a);
+    take_namespace(h, &a);
     take_smart(h, &a);
     take_ocp(h, &a);
     if (a.groups)

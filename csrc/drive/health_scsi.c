@@ -117,36 +117,93 @@ static void take_exceptions(struct health *h, const struct supported *s)
         TELL_CELSIUS(h, temperature_c, "temperature", e.temperature_c);
 }
 
-/* Sense data may tell of a format or a sanitize as well: 04h/09h is a self-test (SPC-6, SELF-TEST IN PROGRESS). */
-static bool progress_of(const struct sated_scsi_sense *s, uint32_t *progress)
+#define FORMATTING 0x04 /* behind 04h (SPC-6, additional sense codes) */
+#define SELF_TESTING 0x09
+#define SANITIZING 0x1b
+
+/* How far what goes on is, of 65536; sense data may tell of several. @param ascq behind 04h. */
+static bool progress_of(const struct sated_scsi_sense *s, uint8_t ascq, uint32_t *progress)
 {
-    if (s->asc == 0x04 && s->ascq == 0x09 && IS_KNOWN(scsi_sense, s, progress)) {
+    if (s->asc == 0x04 && s->ascq == ascq && IS_KNOWN(scsi_sense, s, progress)) {
         *progress = s->progress;
         return true;
     }
     for (uint32_t i = 0; i < s->n_other_progress; i++)
-        if (s->other_progress[i].asc == 0x04 && s->other_progress[i].ascq == 0x09) {
+        if (s->other_progress[i].asc == 0x04 && s->other_progress[i].ascq == ascq) {
             *progress = s->other_progress[i].progress;
             return true;
         }
     return false;
 }
 
-static void take_progress(struct health *h)
+/* What sense data says of the state of the drive; of many a state only one is told, so that none is denied by it. */
+static void take_state(struct health *h, const struct sated_scsi_sense *s)
 {
+    static const struct {
+        uint8_t key, asc, ascq;
+        uint32_t condition;
+    } states[] = {
+        {0x2, 0x04, 0x02, SATED_HEALTH_STOPPED}, /* initializing command required */
+        {0x2, 0x04, FORMATTING, SATED_HEALTH_FORMATTING},
+        {0x2, 0x04, SELF_TESTING, 0},
+        {0x2, 0x04, SANITIZING, SATED_HEALTH_SANITIZING},
+        {0x3, 0x31, 0x00, SATED_HEALTH_FORMAT_CORRUPT}, /* medium format corrupted */
+        {0x3, 0x31, 0x01, SATED_HEALTH_FORMAT_CORRUPT}, /* format command failed */
+        {0x3, 0x31, 0x03, SATED_HEALTH_SANITIZE_FAILED},
+        {0x0, 0x5e, 0x02, SATED_HEALTH_STANDBY}, /* standby_z by timer, by command; standby_y likewise */
+        {0x0, 0x5e, 0x04, SATED_HEALTH_STANDBY},
+        {0x0, 0x5e, 0x09, SATED_HEALTH_STANDBY},
+        {0x0, 0x5e, 0x0a, SATED_HEALTH_STANDBY},
+    };
+    size_t i = 0, n = sizeof states / sizeof *states;
     uint32_t progress;
-    struct sated_scsi_command c;
-    struct sated_scsi_sense *sense = malloc(sizeof *sense);
-    if (sense && sated_scsi_build_request_sense(&c, false, 252) == 0 && health_ask_scsi(h, "request-sense", true, &c) &&
-        sated_scsi_decode_sense(h->page, h->n, sense) == 0 && progress_of(sense, &progress))
-        TELL(h, self_test_percent, progress * 100 / 65536);
-    free(sense);
+    while (i < n && !(states[i].key == s->key && states[i].asc == s->asc && states[i].ascq == s->ascq))
+        i++;
+    if (i < n && states[i].condition)
+        health_conditions(h, states[i].condition, true);
+    else if (i == n && s->key == 0x2)
+        health_conditions(h, SATED_HEALTH_NOT_READY, true);
+    else if (i == n && s->key == 0x0 && (s->asc == 0x00 || s->asc == 0x5e))
+        health_conditions(h, SATED_HEALTH_STANDBY, false);
+    /* With progress it goes on, whatever the sense key. */
+    bool sanitizes = progress_of(s, SANITIZING, &progress);
+    if (sanitizes || progress_of(s, FORMATTING, &progress)) {
+        health_conditions(h, sanitizes ? SATED_HEALTH_SANITIZING : SATED_HEALTH_FORMATTING, true);
+        health_progress(h, progress);
+    }
 }
 
-static void take_self_tests(struct health *h, const struct supported *s)
+static bool is_state(const struct sated_scsi_sense *s)
+{
+    return !s->deferred && IS_KNOWN(scsi_sense, s, key) && IS_KNOWN(scsi_sense, s, asc) &&
+           IS_KNOWN(scsi_sense, s, ascq);
+}
+
+/* A drive that is ready has no trouble with its medium (SBC-4, TEST UNIT READY); one that is not says why there, and
+ * how far it is by REQUEST SENSE. @param sense receives that. Return: whether it came. */
+static bool take_conditions(struct health *h, struct sated_scsi_sense *sense)
+{
+    struct sated_scsi_command c;
+    sated_scsi_build_test_unit_ready(&c);
+    memset(&h->reply, 0, sizeof h->reply);
+    if (health_ask_scsi(h, "test-unit-ready", true, &c))
+        health_conditions(h,
+                          SATED_HEALTH_SANITIZING | SATED_HEALTH_SANITIZE_FAILED | SATED_HEALTH_FORMATTING |
+                              SATED_HEALTH_FORMAT_CORRUPT | SATED_HEALTH_STOPPED | SATED_HEALTH_NOT_READY,
+                          false);
+    else if (sated_scsi_decode_sense(h->reply.sense, h->reply.sense_len, sense) == 0 && is_state(sense))
+        take_state(h, sense);
+    if (sated_scsi_build_request_sense(&c, false, 252) || !health_ask_scsi(h, "request-sense", true, &c) ||
+        sated_scsi_decode_sense(h->page, h->n, sense) || !is_state(sense))
+        return false;
+    take_state(h, sense);
+    return true;
+}
+
+static void take_self_tests(struct health *h, const struct supported *s, const struct sated_scsi_sense *sense)
 {
     struct sated_scsi_log_self_tests t;
-    uint32_t first = 0;
+    uint32_t first = 0, progress;
     if (!ask_log(h, s, 0x10) || sated_scsi_decode_log_self_tests(h->page, h->n, &t))
         return;
     bool running = t.n_tests && IS_KNOWN(scsi_self_test, &t.tests[0], result) && t.tests[0].result == 15;
@@ -160,20 +217,24 @@ static void take_self_tests(struct health *h, const struct supported *s)
     } else if (first >= t.n_tests && !t.truncated) {
         TELL(h, self_test_result, SATED_HEALTH_TEST_NEVER);
     }
-    if (running)
-        take_progress(h);
+    if (running && sense && progress_of(sense, SELF_TESTING, &progress))
+        TELL(h, self_test_percent, progress * 100 / 65536);
 }
 
 void health_scsi(struct health *h)
 {
     struct supported s = {0};
+    struct sated_scsi_sense *sense = malloc(sizeof *sense);
+    bool sensed = sense && take_conditions(h, sense);
+    unsigned before = h->answers;
     take_supported(h, &s);
     take_errors(h, &s);
     take_temperature(h, &s);
     take_endurance(h, &s);
     take_scan(h, &s);
     take_exceptions(h, &s);
-    take_self_tests(h, &s);
-    if (!h->answers && !h->over)
+    take_self_tests(h, &s, sensed ? sense : NULL);
+    free(sense);
+    if (h->answers == before && !h->over)
         health_warn(h, "the drive has no log pages");
 }

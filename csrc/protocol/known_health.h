@@ -27,10 +27,13 @@ enum {
     known_health_self_test_percent = 18,
     known_health_self_test_result = 19,
     known_health_self_test_hours = 20,
-    known_health_n_sensors_c = 21,
-    known_health_sensors_c = 22,
-    known_health_warnings = 23,
-    known_health_doubts = 24,
+    known_health_conditions = 21,
+    known_health_conditions_told = 22,
+    known_health_operation_percent = 23,
+    known_health_n_sensors_c = 24,
+    known_health_sensors_c = 25,
+    known_health_warnings = 26,
+    known_health_doubts = 27,
 };
 
 /* clang-format on */

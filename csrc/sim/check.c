@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Whether a state can be gone on with. A state file may come from anybody, and its checksum is no signature: whatever is
  * used as an index, walked as a list or waited for is looked at here, before it is used for the first time. */
+#include "sim/sim.h"
 #include "sim/whole.h"
-
-#define TIME_MAX ((int64_t)1 << 61) /* 73 years, so that no sum of times overflows */
 
 static bool in_domain(const struct ftl *f, uint32_t n, uint32_t block)
 {
@@ -58,7 +57,7 @@ static const char *check_map(const struct ftl *f)
     if (f->log_at - f->log_done > f->log_room)
         return "more pages are in the buffer than fit";
     for (uint32_t at = f->log_done; at != f->log_at; at++)
-        if ((f->log[at & (f->log_room - 1)] & ~FTL_MOVED) >= f->blocks * f->np)
+        if ((f->log[at & (f->log_room - 1)] & ~FTL_MARKS) >= f->blocks * f->np)
             return "a page in the buffer is none";
     return NULL;
 }
@@ -176,7 +175,7 @@ static const char *check_cache(const struct cache *c)
 
 static bool is_time(int64_t t)
 {
-    return t >= 0 && t <= TIME_MAX;
+    return t >= 0 && t <= SIM_TIME_MAX;
 }
 
 static const char *check_timing(const struct timing *t, const struct model *m, const struct ftl *f)
@@ -222,7 +221,7 @@ const char *state_check(const struct sim *s)
         return wrong;
     if (f->turn >= f->domains || !(f->random.s[0] | f->random.s[1] | f->random.s[2] | f->random.s[3]))
         return "its garbage collection cannot choose";
-    if (s->now < 0 || s->now > TIME_MAX / (int64_t)m->scale || s->last_command < 0 || s->last_command > s->now ||
+    if (s->now < 0 || s->now > SIM_TIME_MAX / (int64_t)m->scale || s->last_command < 0 || s->last_command > s->now ||
         s->power_at < 0 || s->power_at > s->now || s->base_pj >= 1000)
         return "its clock is wrong";
     uint64_t all = m->units * m->unit_bytes;

@@ -18,8 +18,11 @@
 
 #define FTL_NONE UINT32_MAX
 #define FTL_UNLIMITED UINT32_MAX
-#define FTL_PAGES_MAX ((uint32_t)1 << 31)
-#define FTL_MOVED FTL_PAGES_MAX /* in the log: not the host's write, but a relocation */
+#define FTL_PAGES_MAX ((uint32_t)1 << 30)
+/* In the log, beside the page. */
+#define FTL_FRESH FTL_PAGES_MAX       /* the host's write of a unit that held no data before */
+#define FTL_MOVED ((uint32_t)1 << 31) /* not the host's write, but a relocation */
+#define FTL_MARKS (FTL_FRESH | FTL_MOVED)
 
 enum gc_policy {
     GC_GREEDY,
@@ -162,7 +165,7 @@ void gc_share(struct ftl *f, struct domain *d);                 /* what one host
 
 /* Of blocks (nand.c). */
 void nand_place(struct ftl *f, struct domain *d, uint32_t unit,
-                uint32_t mark);                                   /* into the open block; 0 or FTL_MOVED */
+                uint32_t mark);                                   /* into the open block; FTL_FRESH, FTL_MOVED or 0 */
 void nand_drop(struct ftl *f, uint32_t page);                     /* its data is no longer valid */
 void nand_erase(struct ftl *f, struct domain *d, uint32_t block); /* and to the end of the free list */
 

@@ -28,7 +28,7 @@ void ftl_write(struct ftl *f, uint32_t unit)
         f->mapped++;
     else
         nand_drop(f, old);
-    nand_place(f, d, unit, 0);
+    nand_place(f, d, unit, old == FTL_NONE ? FTL_FRESH : 0);
     gc_share(f, d);
 }
 

@@ -8,7 +8,8 @@
 #include "sim/sim.h"
 #include "sim/whole.h"
 
-#define PIECE ((uint32_t)1 << 20) /* a long span goes to the map in commands of so many bytes */
+/* A long span goes to the map in commands that end at multiples of so many bytes: no unit lies in two of them. */
+#define PIECE ((uint32_t)1 << 20)
 
 /* One command to its end. */
 static void run(struct sim *s, enum sated_op op, uint64_t offset, uint32_t bytes)
@@ -21,10 +22,16 @@ static void run(struct sim *s, enum sated_op op, uint64_t offset, uint32_t bytes
         ;
 }
 
+static uint32_t piece_of(uint64_t offset, uint64_t bytes)
+{
+    uint32_t most = PIECE - (uint32_t)(offset % PIECE);
+    return bytes < most ? (uint32_t)bytes : most;
+}
+
 static void run_all(struct sim *s, enum sated_op op, uint64_t offset, uint64_t bytes)
 {
     for (uint32_t n; bytes; offset += n, bytes -= n) {
-        n = bytes < PIECE ? (uint32_t)bytes : PIECE;
+        n = piece_of(offset, bytes);
         run(s, op, offset, n);
     }
 }
@@ -103,7 +110,7 @@ static int write_all(struct sim *s, uint64_t offset, uint64_t bytes, const uint8
 {
     int rc = 0;
     for (uint32_t n; bytes && !rc; offset += n, bytes -= n) {
-        n = bytes < PIECE ? (uint32_t)bytes : PIECE;
+        n = piece_of(offset, bytes);
         rc = write_piece(s, offset, n, &data, word);
     }
     return rc;

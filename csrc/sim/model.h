@@ -16,7 +16,7 @@ struct spec {
     bool is_file;
     const char *state; /* state=FILE, or NULL */
     bool lba_given;
-    double lba; /* accessible fraction of the native LBAs */
+    double lba; /* accessible fraction of what the device lets be addressed when it is opened */
     struct {
         const char *key, *value;
     } keys[64]; /* the others */

@@ -169,7 +169,7 @@ static void open_next(struct ftl *f, struct domain *d)
 void ftl_log_retire(struct ftl *f, uint32_t upto)
 {
     for (; f->log_done != upto; f->log_done++) {
-        uint32_t page = f->log[f->log_done & (f->log_room - 1)] & ~FTL_MOVED;
+        uint32_t page = f->log[f->log_done & (f->log_room - 1)] & ~FTL_MARKS;
         uint32_t block = ftl_block(f, page), at = page - block * f->np;
         *ftl_word(f, f->pending, block, at) &= ~((uint64_t)1 << at % 64);
     }
@@ -179,7 +179,7 @@ void ftl_log_mark(struct ftl *f)
 {
     memset(f->pending, 0, (uint64_t)f->blocks * f->words * 8);
     for (uint32_t i = f->log_done; i != f->log_at; i++) {
-        uint32_t page = f->log[i & (f->log_room - 1)] & ~FTL_MOVED;
+        uint32_t page = f->log[i & (f->log_room - 1)] & ~FTL_MARKS;
         uint32_t block = ftl_block(f, page), at = page - block * f->np;
         *ftl_word(f, f->pending, block, at) |= (uint64_t)1 << at % 64;
     }
@@ -189,7 +189,7 @@ void ftl_log_mark(struct ftl *f)
 static void retire_through(struct ftl *f, uint32_t page)
 {
     uint32_t at = f->log_done;
-    while ((f->log[at & (f->log_room - 1)] & ~FTL_MOVED) != page)
+    while ((f->log[at & (f->log_room - 1)] & ~FTL_MARKS) != page)
         at++;
     ftl_log_retire(f, at + 1);
 }

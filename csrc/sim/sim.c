@@ -214,6 +214,18 @@ static int open_model(struct sim *s, const struct spec *spec)
     return rc ? rc : take_in_use(s, in_use);
 }
 
+/* lba=: the accessible share of the native capacity. */
+static int set_share(struct sim *s, double share, const char *text)
+{
+    /* Of what the device itself lets be addressed. */
+    uint64_t limit = (uint64_t)((double)(target_capacity(s) / s->model.unit_bytes) * share) * s->model.unit_bytes;
+    if (!limit)
+        return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
+                         "sim:%s: lba leaves not one mapping unit; choose a greater fraction", text);
+    s->limit_bytes = limit;
+    return 0;
+}
+
 int sim_new(struct sim **out, const char *text)
 {
     struct spec spec;
@@ -224,18 +236,13 @@ int sim_new(struct sim **out, const char *text)
         rc = !s             ? error_set(-ENOMEM, SATED_LAYER_DRIVE, "sim:%s: not enough memory", text)
              : spec.is_file ? open_file(s, &spec)
                             : open_model(s, &spec);
-    if (!rc && spec.lba_given) {
-        struct sated_identity id;
-        sim_identify(s, &id);
-        uint64_t native = id.native_capacity_bytes / s->model.unit_bytes, most = target_capacity(s);
-        uint64_t limit = (uint64_t)((double)native * spec.lba) * s->model.unit_bytes;
-        s->limit_bytes = limit < most ? limit : most; /* the device itself may let less be addressed */
-    }
-    if (!rc && spec.lba_given && !s->limit_bytes)
-        rc = error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
-                       "sim:%s: lba leaves not one mapping unit; choose a greater fraction", text);
+    bool opened = !rc;
+    if (!rc && spec.lba_given)
+        rc = set_share(s, spec.lba, text);
     spec_free(&spec);
-    if (rc && s)
+    if (rc && opened)
+        sim_free(s); /* nothing happened to it: its file is not left in use */
+    else if (rc && s)
         drop(s);
     if (!rc)
         *out = s;
@@ -374,7 +381,7 @@ int sim_submit(struct sim *s, uint32_t tag, enum sated_op op, uint64_t offset, u
                          "sim:%s: %u bytes at %llu are refused: whole blocks of %d bytes below %llu can be addressed",
                          s->model.name, bytes, (unsigned long long)offset, MODEL_LOGICAL_BLOCK,
                          (unsigned long long)s->limit_bytes);
-    if (s->target.blocked)
+    if (s->target.blocked || s->target.off)
         return target_refuse(s);
     return sim_submit_at(s, tag, op, s->base_bytes + offset, bytes);
 }
@@ -471,6 +478,8 @@ int sim_purge(struct sim *s)
 {
     if (sim_outstanding(s))
         return refuse_while_busy(s, "a purge");
+    if (s->target.off)
+        return target_refuse(s);
     sim_power_to(s, s->now);
     sim_forget(s);
     sim_at(s, s->now + (int64_t)s->model.purge_ns);
@@ -531,13 +540,27 @@ void sim_power_cycle(struct sim *s)
     target_power_on(s);
 }
 
+/* Whether a path, by whatever name, is that of its state file. */
+static bool is_own(const struct sim *s, const char *path)
+{
+    char *real = NULL;
+    bool own = s->state_path && file_real(path, &real) == 0 && !strcmp(real, s->state_path);
+    free(real);
+    return own;
+}
+
 int sim_save(struct sim *s, const char *path)
 {
     if (sim_outstanding(s))
         return refuse_while_busy(s, "saving the state");
-    bool own = !path || (s->state_path && !strcmp(path, s->state_path));
+    bool own = !path || is_own(s, path);
     if (own && !s->state_path)
         return 0;
+    if (own && !file_lock_is_ours(s->lock))
+        return error_set(SATED_STATE, SATED_LAYER_FILE,
+                         "%s: is the state of a drive that another process has open, of which this one is a fork; open "
+                         "it here after that one has closed it",
+                         s->state_path);
     return state_save(s, own ? s->state_path : path, own);
 }
 

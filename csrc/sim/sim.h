@@ -24,6 +24,9 @@ void sim_identify(const struct sim *s, struct sated_identity *out);
 int64_t sim_now_ns(const struct sim *s);
 uint32_t sim_scale(const struct sim *s);
 
+/* Times the scale: 73 years, so that no sum of times overflows. A state whose clock is beyond it is refused. */
+#define SIM_TIME_MAX ((int64_t)1 << 61)
+
 /* Leaves it idle until its own time `t_ns`. */
 void sim_idle_until(struct sim *s, int64_t t_ns);
 

@@ -11,8 +11,6 @@
 #include "sim/sim.h"
 #include "sim/target_inside.h"
 
-#define DID_NO_CONNECT 1
-
 static const struct target_protocol *const protocols[] = {&target_protocol_ata, &target_protocol_scsi,
                                                           &target_protocol_nvme};
 
@@ -46,7 +44,7 @@ const char *target_check(const struct sim *s)
     if (t->off > 1 || t->blocked > 1 || o->kind > OPERATION_LAST || o->fails > 1)
         return "it is in no known state";
     if (o->kind && (o->resumed_ns < 0 || o->resumed_ns > s->now || o->before_ns < 0 || o->length_ns <= 0 ||
-                    o->before_ns > o->length_ns || o->length_ns > INT64_MAX / 65536))
+                    o->before_ns > o->length_ns || o->length_ns > OPERATION_LONGEST_NS))
         return "what goes on in it has no end";
     for (size_t i = 0; i < FAULTS_MAX; i++)
         if (t->fault[i].kind > SATED_FAULT_LAST || t->fault[i].outcome > SATED_FAULT_OUTCOME_LAST)
@@ -100,7 +98,8 @@ bool target_take_changed(struct sim *s)
 static int64_t elapsed(const struct sim *s)
 {
     const struct operation *o = &s->target.operation;
-    int64_t t = o->before_ns + (fault_stands(s, SATED_FAULT_STALL) ? 0 : s->now - o->resumed_ns);
+    bool stands = s->target.off || fault_stands(s, SATED_FAULT_STALL);
+    int64_t t = o->before_ns + (stands ? 0 : s->now - o->resumed_ns);
     return t < o->length_ns ? t : o->length_ns;
 }
 
@@ -116,12 +115,8 @@ static void hold(struct sim *s)
 void target_power_on(struct sim *s)
 {
     const struct target_protocol *p = protocol_of(s);
-    if (s->target.off) {
-        s->target.operation.resumed_ns = s->now;
-    } else {
-        operation_update(s); /* what had come to its end before the cut, though no command has asked since */
-        hold(s);
-    }
+    target_update(s); /* what had come to its end before the cut, though no command has asked since */
+    hold(s);
     s->target.off = 0;
     s->target.power_cycles++;
     if (p)
@@ -192,8 +187,6 @@ static int carry_out(struct sim *s, uint32_t controller, const struct sated_scsi
     s->cut_half = cuts && f.outcome == SATED_FAULT_HALF;
     if (!cuts || f.outcome != SATED_FAULT_BEFORE)
         answer(s, controller, c, n, data, reply);
-    if (s->cut_half && s->target.operation.kind)
-        s->target.operation.before_ns = s->target.operation.length_ns / 2;
     s->cut_half = false;
     if (!cuts)
         return 0;
@@ -219,11 +212,20 @@ void operation_start(struct sim *s, enum operation_kind kind, int64_t length_ns)
 {
     struct fault f;
     bool fails = fault_take(s, SATED_FAULT_OPERATION_FAILS, -1, &f);
+    length_ns = length_ns > OPERATION_LONGEST_NS ? OPERATION_LONGEST_NS : length_ns > 0 ? length_ns : 1;
     s->target.operation = (struct operation){.kind = kind,
                                              .resumed_ns = s->now,
-                                             .length_ns = length_ns > 0 ? length_ns : 1,
+                                             .before_ns = s->cut_half ? length_ns / 2 : 0,
+                                             .length_ns = length_ns,
                                              .fails = fails};
     target_changed(s);
+}
+
+bool operation_sanitizes(const struct sim *s)
+{
+    uint64_t kind = s->target.operation.kind;
+    return kind == OPERATION_SANITIZE_BLOCK || kind == OPERATION_SANITIZE_CRYPTO ||
+           kind == OPERATION_SANITIZE_OVERWRITE;
 }
 
 void operation_stop(struct sim *s)
@@ -293,6 +295,7 @@ int target_add_fault(struct sim *s, const struct sated_sim_fault *f)
                 .nvme_status = f->nvme_status,
                 .host_status = f->host_status,
             };
+            target_changed(s);
             return 0;
         }
     return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
@@ -303,6 +306,7 @@ void target_clear_faults(struct sim *s)
 {
     hold(s);
     memset(s->target.fault, 0, sizeof s->target.fault);
+    target_changed(s);
 }
 
 bool fault_stands(const struct sim *s, enum sated_sim_fault_kind kind)
@@ -321,17 +325,27 @@ bool fault_take(struct sim *s, enum sated_sim_fault_kind kind, int opcode, struc
             continue;
         if (f->after) {
             f->after--;
+            target_changed(s);
             continue;
         }
         *out = *f;
-        if (f->count != UINT32_MAX && !--f->count)
+        if (f->count == UINT32_MAX)
+            return true;
+        if (!--f->count)
             memset(f, 0, sizeof *f);
+        target_changed(s);
         return true;
     }
     return false;
 }
 
-/* ---- Numbers ---- */
+/* ---- Texts and numbers ---- */
+
+void target_put_text(uint8_t *out, size_t room, const char *text)
+{
+    memset(out, ' ', room);
+    memcpy(out, text, strnlen(text, room));
+}
 
 static uint64_t from_seed(const struct sim *s)
 {

@@ -133,16 +133,9 @@ void ata_set_sectors(struct sim *s, uint64_t sectors)
     ata_update_block(s);
 }
 
-bool ata_is_sanitizing(const struct sim *s)
-{
-    uint64_t kind = s->target.operation.kind;
-    return kind == OPERATION_SANITIZE_BLOCK || kind == OPERATION_SANITIZE_CRYPTO ||
-           kind == OPERATION_SANITIZE_OVERWRITE;
-}
-
 bool ata_is_erasing(const struct sim *s)
 {
-    return ata_is_sanitizing(s) || s->target.operation.kind == OPERATION_SECURITY_ERASE;
+    return operation_sanitizes(s) || s->target.operation.kind == OPERATION_SECURITY_ERASE;
 }
 
 void ata_carry_out(struct sim *s, struct ata_task *t)
@@ -160,7 +153,7 @@ void ata_carry_out(struct sim *s, struct ata_task *t)
             continue;
         unsigned flags = commands[i].flags;
         if ((flags & LOCKED && a->locked) || (flags & SECURITY && !ata_has(s, ATA_HAS_SECURITY)) ||
-            (!(flags & SANITIZE) && (ata_is_sanitizing(s) || a->sanitize_failed)))
+            (!(flags & SANITIZE) && (operation_sanitizes(s) || a->sanitize_failed)))
             break;
         media_spend(s, ATA_NON_DATA_NS);
         commands[i].run(s, t);
@@ -213,7 +206,7 @@ void ata_power_on(struct sim *s)
         ata_security_broken_off(s, &o);
     else if (o.kind == OPERATION_SELF_TEST)
         ata_test_ended(s, &o, 2 << 4);
-    if (!ata_is_sanitizing(s))
+    if (!operation_sanitizes(s))
         operation_stop(s);
     if (s->target.ata.sectors != s->target.ata.kept_sectors)
         ata_set_sectors(s, s->target.ata.kept_sectors);

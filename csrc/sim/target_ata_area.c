@@ -131,7 +131,9 @@ void ata_accessible_max(struct sim *s, struct ata_task *t)
         return;
     if (t->features == 0) {
         put_last(t, a->overlay_sectors - 1);
-    } else if (t->features == 2) {
+        return;
+    }
+    if (t->features == 2) {
         a->max_frozen = 1;
     } else if (a->max_frozen || a->max_kept || t->lba >= a->overlay_sectors) {
         ata_abort(t);
@@ -227,7 +229,7 @@ void ata_overlay(struct sim *s, struct ata_task *t)
     case 0xc2: /* IDENTIFY */
         if (ata_data_in(t, 512))
             put_overlay(s, t->data);
-        break;
+        return;
     case 0xc3: /* SET: not on top of another one */
         if (!ata_data_out(t, 512))
             break;

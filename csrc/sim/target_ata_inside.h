@@ -132,7 +132,6 @@ void ata_test_ended(struct sim *s, const struct operation *o, unsigned status);
 void ata_security_erased(struct sim *s, const struct operation *o);
 void ata_security_broken_off(struct sim *s, const struct operation *o);
 void ata_sanitize_ended(struct sim *s, const struct operation *o);
-bool ata_is_sanitizing(const struct sim *s);
 bool ata_is_erasing(const struct sim *s);
 
 #endif

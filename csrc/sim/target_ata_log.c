@@ -133,7 +133,7 @@ bool ata_put_log(const struct sim *s, uint32_t log, uint32_t page, uint8_t data[
     while (i < LOGS && (logs[i].log != log || !(logs[i].access & access)))
         i++;
     if (i == LOGS || page >= logs[i].pages || !is_there(s, i) ||
-        (!(logs[i].access & ALWAYS) && (ata_is_sanitizing(s) || s->target.ata.sanitize_failed)))
+        (!(logs[i].access & ALWAYS) && (operation_sanitizes(s) || s->target.ata.sanitize_failed)))
         return false;
     memset(data, 0, 512);
     switch (log) {

@@ -15,7 +15,7 @@ enum {
 static void put_status(const struct sim *s, struct ata_task *t)
 {
     const struct ata_state *a = &s->target.ata;
-    bool busy = ata_is_sanitizing(s);
+    bool busy = operation_sanitizes(s);
     t->out.count =
         (uint16_t)(a->sanitized << 15 | busy << 14 | a->sanitize_frozen << 13 | a->sanitize_antifreeze << 12);
     t->out.lba = busy ? operation_progress(s) : 0xffff;
@@ -98,7 +98,7 @@ void ata_sanitize(struct sim *s, struct ata_task *t)
         refuse(s, t, i == n ? REASON_UNSUPPORTED : REASON_NONE);
         return;
     }
-    if (t->features && (a->locked || ata_is_sanitizing(s))) {
+    if (t->features && (a->locked || operation_sanitizes(s))) {
         refuse(s, t, REASON_NONE);
         return;
     }

@@ -261,7 +261,7 @@ static void return_status(struct sim *s, struct ata_task *t)
 void ata_smart(struct sim *s, struct ata_task *t)
 {
     unsigned what = t->features & 0xff;
-    bool busy = ata_is_sanitizing(s) || s->target.ata.sanitize_failed; /* only RETURN STATUS then */
+    bool busy = operation_sanitizes(s) || s->target.ata.sanitize_failed; /* only RETURN STATUS then */
     if (!ata_has(s, ATA_HAS_SMART) || (t->lba >> 8 & 0xffff) != 0xc24f || (!s->target.ata.smart && what != 0xd8) ||
         (busy && what != 0xda)) {
         ata_abort(t);

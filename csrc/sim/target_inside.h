@@ -31,6 +31,19 @@ struct target_protocol {
 
 extern const struct target_protocol target_protocol_ata, target_protocol_scsi, target_protocol_nvme;
 
+/* ---- Answers ---- */
+
+/* As the kernel tells them: a SCSI status, a driver's, and the host adapter's (its include/scsi/scsi.h, scsi_status.h). */
+enum {
+    CHECK_CONDITION = 0x02,
+    DRIVER_SENSE = 0x08,
+    DID_NO_CONNECT = 0x01,
+    DID_TIME_OUT = 0x03,
+};
+
+/* A text in a field of `room` bytes: cut, or filled up by blanks. */
+void target_put_text(uint8_t *out, size_t room, const char *text);
+
 /* The serial number, as identities and commands tell it. @param out 20 bytes of room. */
 void target_serial(const struct sim *s, char out[20]);
 
@@ -47,7 +60,12 @@ void target_set_window(struct sim *s, uint64_t base_bytes, uint64_t bytes, bool 
 
 /* ---- Operations ---- */
 
+#define OPERATION_LONGEST_NS (INT64_MAX / 65536) /* 39 hours of the drive's own time */
+
+/* One that would take longer than the longest takes that. Where the power is about to be cut in its midst, half of it is
+ * done already. */
 void operation_start(struct sim *s, enum operation_kind kind, int64_t length_ns);
+bool operation_sanitizes(const struct sim *s); /* whether it is a sanitize operation that goes on */
 /* Breaks it off; finish is not called. */
 void operation_stop(struct sim *s);
 /* Progress in 1/65536, 0 to 65535; 65535 where nothing goes on. */

@@ -53,15 +53,19 @@ static bool formatting(const struct sim *s, const struct nvme_namespace *ns)
     return o->kind == OPERATION_FORMAT && o->argument[0] >> (ns - s->target.nvme.ns) & 1;
 }
 
+static bool is_blocked(const struct sim *s, const struct nvme_namespace *ns)
+{
+    return !ns || ns->broken || formatting(s, ns) || operation_sanitizes(s) || s->target.nvme.failure_mode;
+}
+
 /* The window is only set anew where the namespace is another one or has another size: an LBA limit stays. */
 void show(struct sim *s)
 {
     struct nvme_state *n = &s->target.nvme;
     const struct nvme_namespace *ns = shown(n);
     uint64_t base = ns ? ns->base_bytes : 0, bytes = ns ? namespace_blocks(ns) << format_shift(ns->format) : 0;
-    bool blocked = !ns || ns->broken || formatting(s, ns) || nvme_sanitizing(s) || n->failure_mode;
     bool same = base == n->shown_base_bytes && bytes == n->shown_bytes;
-    target_set_window(s, base, same ? s->limit_bytes : bytes, blocked);
+    target_set_window(s, base, same ? s->limit_bytes : bytes, is_blocked(s, ns));
     n->shown_base_bytes = base;
     n->shown_bytes = bytes;
 }
@@ -182,6 +186,8 @@ static const char *check_namespaces(const struct sim *s)
     uint64_t base = ns ? ns->base_bytes : 0, bytes = ns ? namespace_blocks(ns) << format_shift(ns->format) : 0;
     if (n->shown_base_bytes != base || n->shown_bytes != bytes || s->base_bytes != base || s->limit_bytes > bytes)
         return "what loads can address is not the namespace that it shows";
+    if (s->target.blocked != is_blocked(s, ns))
+        return "its medium is open where it is to be shut, or the other way round";
     return NULL;
 }
 
@@ -194,6 +200,7 @@ static const char *check_operation(const struct operation *o)
         return o->argument[0] <= SATED_NVME_SELF_TEST_EXTENDED && o->argument[1] <= UINT32_MAX
                    ? NULL
                    : "its self-test is none";
+    case OPERATION_SECURITY_ERASE: return "what goes on in it is nothing that an NVMe drive does";
     default: return NULL;
     }
 }
@@ -211,7 +218,7 @@ static const char *check(const struct sim *s)
             return "a controller of it is in no known state";
     if (n->sanitize_status > SATED_NVME_SANITIZE_OK_NO_DEALLOCATE || n->sanitize_passes > 16 || n->failure_mode > 1 ||
         (n->failure_mode && n->sanitize_status != SATED_NVME_SANITIZE_FAILED) ||
-        (n->sanitize_status == SATED_NVME_SANITIZE_RUNNING) != nvme_sanitizing(s))
+        (n->sanitize_status == SATED_NVME_SANITIZE_RUNNING) != operation_sanitizes(s))
         return "its sanitize status is none";
     for (uint32_t i = 0; i < NVME_BAD_SPANS; i++)
         if (n->bad[i].begin_bytes > n->bad[i].end_bytes || n->bad[i].end_bytes > sim_native_capacity(s))
@@ -284,7 +291,7 @@ static uint32_t refused_now(struct nvme_call *x)
     const struct sated_nvme_command *c = x->c;
     bool admin = c->admin;
     if (!(admin && allowed_in_sanitize(c))) {
-        if (nvme_sanitizing(x->s))
+        if (operation_sanitizes(x->s))
             return NVME_SANITIZING;
         if (x->n->failure_mode)
             return NVME_SANITIZE_FAILED;
@@ -334,7 +341,7 @@ static uint32_t carry_out(struct nvme_call *x)
     return c->admin ? admin(x) : nvme_io(x);
 }
 
-uint32_t give(struct nvme_call *x, const uint8_t *page, uint32_t bytes)
+uint32_t give(struct nvme_call *x, const uint8_t page[PAGE], uint32_t bytes)
 {
     /* The buffer is whole pages long, whatever was asked for. */
     uint32_t room = x->data ? (x->c->data_len + PAGE - 1) / PAGE * PAGE : 0;
@@ -376,9 +383,8 @@ static void nvme(struct sim *s, uint32_t controller, const struct sated_nvme_com
                           .reply = reply,
                           .location = BAD_PLACE};
     if (x.n->view != x.controller) {
-        x.n->view = x.controller;
+        x.n->view = x.controller; /* of the host, and nothing that a cut of power would have to leave */
         show(s);
-        target_changed(s);
     }
     if (c->admin || !c->data_len)
         media_spend(s, c->admin ? 50000 : 20000);

@@ -4,13 +4,6 @@
 
 #define LONGEST_PASS_NS 8000000000000ULL /* 16 of them are less than the longest operation */
 
-bool nvme_sanitizing(const struct sim *s)
-{
-    uint64_t kind = s->target.operation.kind;
-    return kind == OPERATION_SANITIZE_BLOCK || kind == OPERATION_SANITIZE_CRYPTO ||
-           kind == OPERATION_SANITIZE_OVERWRITE;
-}
-
 bool nothing_written(const struct sim *s)
 {
     struct life life;
@@ -173,7 +166,7 @@ uint32_t nvme_sanitize(struct nvme_call *x)
         return x->location = 0, NVME_INVALID_OPCODE;
     if (x->c->nsid)
         return invalid(x, DWORD(1));
-    if (nvme_sanitizing(s))
+    if (operation_sanitizes(s))
         return NVME_SANITIZING;
     if (sanact == SATED_NVME_SANACT_EXIT_FAILURE)
         return exit_failure(x);

@@ -113,17 +113,17 @@ static uint32_t give_time(struct nvme_call *x, bool first)
 {
     const struct nvme_controller *k = own(x);
     uint64_t ms = first ? 0 : k->time_ms + (reported_ms(x->s) - k->time_at_ms);
-    uint8_t data[8];
+    uint8_t data[PAGE] = {0};
     bytes_put_le64(data, (ms & 0xffffffffffff) | (uint64_t)(!first && k->time_set) << 49);
-    return give(x, data, sizeof data);
+    return give(x, data, 8);
 }
 
 static uint32_t give_table(struct nvme_call *x, const struct nvme_features *from)
 {
-    uint8_t data[TABLE_BYTES];
+    uint8_t data[PAGE] = {0};
     for (uint32_t i = 0; i < NVME_TRANSITIONS; i++)
         bytes_put_le64(data + 8 * i, from->transition[i]);
-    return give(x, data, sizeof data);
+    return give(x, data, TABLE_BYTES);
 }
 
 static uint32_t get_value(struct nvme_call *x, const struct feature *f, const struct nvme_features *from, bool first)

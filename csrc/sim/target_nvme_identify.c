@@ -35,13 +35,6 @@ uint64_t used_units(const struct sim *s, const struct nvme_namespace *ns)
     return n;
 }
 
-static void put_text(uint8_t *p, size_t n, const char *text)
-{
-    size_t length = strnlen(text, n);
-    memset(p, ' ', n);
-    memcpy(p, text, length);
-}
-
 static void put_uuid(const struct sim *s, uint64_t number, uint8_t out[16])
 {
     struct random r;
@@ -95,9 +88,9 @@ static void put_controller(const struct nvme_call *x, uint8_t *p)
     target_serial(s, serial);
     bytes_put_le16(p, VENDOR);
     bytes_put_le16(p + 2, VENDOR);
-    put_text(p + 4, 20, serial);
-    put_text(p + 24, 40, m->product);
-    put_text(p + 64, 8, m->firmware);
+    target_put_text(p + 4, 20, serial);
+    target_put_text(p + 24, 40, m->product);
+    target_put_text(p + 64, 8, m->firmware);
     p[73] = OUI & 0xff;
     p[74] = OUI >> 8 & 0xff;
     p[75] = OUI >> 16;

@@ -110,8 +110,9 @@ struct nvme_namespace *namespace_at(struct nvme_state *n, uint32_t nsid);
 /* The active one, for a command that needs one. Return: NVME_OK, or how it is refused (3.2.1). */
 uint32_t namespace_active(struct nvme_call *x, uint32_t nsid, struct nvme_namespace **out);
 
-/* Gives the host so much of a page, from its beginning. Return: NVME_OK, or why it cannot be. */
-uint32_t give(struct nvme_call *x, const uint8_t *page, uint32_t bytes);
+/* Gives the host so much of a page, from its beginning. @param page all PAGE bytes of it, of which a drive may send more
+ * than it was asked for. Return: NVME_OK, or why it cannot be. */
+uint32_t give(struct nvme_call *x, const uint8_t page[PAGE], uint32_t bytes);
 
 /* Lets loads address what the viewing controller shows. */
 void show(struct sim *s);
@@ -176,7 +177,6 @@ void finish_format(struct sim *s, const struct operation *o);
 void finish_sanitize(struct sim *s, const struct operation *o);
 /* How long, in the drive's own time. */
 int64_t sanitize_ns(const struct sim *s, uint32_t sanact, uint32_t passes);
-bool nvme_sanitizing(const struct sim *s);
 bool nothing_written(const struct sim *s); /* GDE: since all user data was erased */
 
 /* ---- target_nvme_test.c ---- */

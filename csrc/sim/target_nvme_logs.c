@@ -86,7 +86,7 @@ static void put_errors(const struct nvme_call *x, struct page *p)
         bytes_put_le16(out + 10, (uint16_t)number & 0x3ff); /* as drivers number them: over and over */
         bytes_put_le16(out + 12, (uint16_t)(e->status << 1));
         bytes_put_le16(out + 14, e->location);
-        bytes_put_le64(out + 16, nvme_sanitizing(x->s) ? 0 : e->lba);
+        bytes_put_le64(out + 16, operation_sanitizes(x->s) ? 0 : e->lba);
         bytes_put_le32(out + 24, e->nsid);
         bytes_put_le64(out + 32, e->specific);
     }
@@ -198,8 +198,7 @@ static void put_firmware(const struct sim *s, struct page *p)
 {
     p->bytes = 512;
     p->data[0] = 1; /* slot 1 runs */
-    memset(p->data + 8, ' ', 8);
-    memcpy(p->data + 8, s->model.firmware, strnlen(s->model.firmware, 8));
+    target_put_text(p->data + 8, 8, s->model.firmware);
 }
 
 /* 5.16.1.5: since the log was read; the event stays with RAE. */
@@ -282,7 +281,7 @@ static void put_sanitize(const struct nvme_call *x, struct page *p)
     const struct sim *s = x->s;
     const struct nvme_state *n = x->n;
     const struct operation *o = &s->target.operation;
-    uint32_t progress = nvme_sanitizing(s) ? operation_progress(s) : 0xffff, passes = (uint32_t)n->sanitize_passes;
+    uint32_t progress = operation_sanitizes(s) ? operation_progress(s) : 0xffff, passes = (uint32_t)n->sanitize_passes;
     if (o->kind == OPERATION_SANITIZE_OVERWRITE) {
         uint32_t all = n->sanitize_command >> 4 & 15;
         passes = progress * (all ? all : 16) / 65536;

@@ -4,9 +4,6 @@
 
 #include <string.h>
 
-#define CHECK_CONDITION 2
-#define DRIVER_SENSE 8
-#define DID_TIME_OUT 3
 #define RANGES_PER_BLOCK 64u
 #define SECTORS_PER_RANGE 65535u
 

@@ -4,10 +4,6 @@
 
 #include "sim/target_sat.h"
 
-#define CHECK_CONDITION 2
-#define DRIVER_SENSE 8
-#define DID_TIME_OUT 3
-
 /* What the three CDBs have in common. */
 struct pass {
     unsigned protocol, transfer; /* byte 1 and byte 2 of the shortest */

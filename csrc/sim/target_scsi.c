@@ -7,8 +7,6 @@
 #include "core/bytes.h"
 #include "sim/sim.h"
 
-#define CHECK_CONDITION 2
-#define DRIVER_SENSE 8
 #define COMMAND_NS 20000 /* of a command without user data */
 
 /* ---- Sense data (SPC-5, sense data) ---- */
@@ -89,6 +87,12 @@ static void put_progress(const struct sim *s, struct scsi_sense *sense)
     bytes_put_be16(sense->sks + 1, (uint16_t)operation_progress(s));
 }
 
+/* Whether a format or a sanitize operation goes on. */
+static bool is_erasing(const struct sim *s)
+{
+    return s->target.operation.kind && s->target.operation.kind != OPERATION_SELF_TEST;
+}
+
 struct scsi_sense scsi_pollable(const struct sim *s)
 {
     static const uint8_t low_power[] = {
@@ -97,18 +101,10 @@ struct scsi_sense scsi_pollable(const struct sim *s)
     };
     const struct scsi_state *t = &s->target.scsi;
     struct scsi_sense sense = {.key = KEY_NOT_READY};
-    switch (s->target.operation.kind) {
-    case OPERATION_SANITIZE_BLOCK:
-    case OPERATION_SANITIZE_CRYPTO:
-    case OPERATION_SANITIZE_OVERWRITE:
-        sense.code = CODE_SANITIZE_IN_PROGRESS;
+    if (is_erasing(s)) {
+        sense.code = operation_sanitizes(s) ? CODE_SANITIZE_IN_PROGRESS : CODE_FORMAT_IN_PROGRESS;
         put_progress(s, &sense);
         return sense;
-    case OPERATION_FORMAT:
-        sense.code = CODE_FORMAT_IN_PROGRESS;
-        put_progress(s, &sense);
-        return sense;
-    default: break;
     }
     if (t->power == SCSI_STOPPED)
         return (struct scsi_sense){.key = KEY_NOT_READY, .code = CODE_INITIALIZING_NEEDED};
@@ -178,12 +174,6 @@ uint16_t scsi_take_attention(struct sim *s)
 uint64_t scsi_largest(const struct sim *s, uint32_t block_bytes)
 {
     return sim_native_capacity(s) / block_bytes;
-}
-
-/* Whether a format or a sanitize operation goes on. */
-static bool is_erasing(const struct sim *s)
-{
-    return s->target.operation.kind && s->target.operation.kind != OPERATION_SELF_TEST;
 }
 
 static bool is_blocked(const struct sim *s)
@@ -259,7 +249,8 @@ static const char *check(const struct sim *s)
     if (t->format > SCSI_FORMAT_FAILED || t->sanitize > SCSI_SANITIZE_UNRESTRICTED || t->power > SCSI_STOPPED ||
         t->attentions > SCSI_ATTENTIONS || t->self_tests > SCSI_SELF_TESTS)
         return "it is in no state of a SAS drive";
-    if (o->kind == OPERATION_SELF_TEST ? o->argument[0] < 1 || o->argument[0] > 6 : o->kind && o->argument[1] > 1)
+    if (o->kind == OPERATION_SECURITY_ERASE ||
+        (o->kind == OPERATION_SELF_TEST ? o->argument[0] < 1 || o->argument[0] > 6 : o->kind && o->argument[1] > 1))
         return "what goes on in it was never asked for";
     if (!scsi_mode_allowed(t->mode) || !scsi_mode_allowed(t->saved))
         return "its mode pages cannot be set so";

@@ -7,7 +7,6 @@
 #include "core/bytes.h"
 #include "sim/sim.h"
 
-#define DID_TIME_OUT 3
 #define QUICK 16 /* a new key, or a format that leaves the flash alone, takes so much less than erasing it */
 #define FILL_NS(bytes) ((bytes)*20 / 9) /* 450 MB/s */
 

@@ -16,13 +16,6 @@ uint64_t scsi_address(const struct sim *s, uint32_t port)
     return (target_wwn(s) & ~(uint64_t)3) + port;
 }
 
-static void put_text(uint8_t *out, size_t room, const char *text)
-{
-    size_t n = strlen(text);
-    memset(out, ' ', room);
-    memcpy(out, text, n < room ? n : room);
-}
-
 static int standard(struct scsi_call *k, uint32_t wanted)
 {
     /* SAM-5, SPL-3, SPC-5, SBC-4, each without a version claimed. */
@@ -30,10 +23,10 @@ static int standard(struct scsi_call *k, uint32_t wanted)
     uint8_t out[96] = {0, 0, 0x07, 0x12, sizeof out - 5, 0, 0x10, 0x02};
     char serial[20];
     target_serial(k->s, serial);
-    put_text(out + 8, 8, k->s->model.vendor);
-    put_text(out + 16, 16, k->s->model.product);
-    put_text(out + 32, 4, k->s->model.firmware);
-    put_text(out + 36, 20, serial);
+    target_put_text(out + 8, 8, k->s->model.vendor);
+    target_put_text(out + 16, 16, k->s->model.product);
+    target_put_text(out + 32, 4, k->s->model.firmware);
+    target_put_text(out + 36, 20, serial);
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
         bytes_put_be16(out + 58 + 2 * i, versions[i]);
     return scsi_give(k, out, sizeof out, wanted);
@@ -47,7 +40,7 @@ static uint32_t page_serial(const struct sim *s, uint8_t *out)
 {
     char serial[20];
     target_serial(s, serial);
-    put_text(out + 4, 20, serial);
+    target_put_text(out + 4, 20, serial);
     return 20;
 }
 

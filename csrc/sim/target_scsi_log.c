@@ -19,14 +19,14 @@ struct log {
     uint16_t from; /* PARAMETER POINTER */
     uint32_t n;
     uint8_t bytes[1024];
+    uint8_t unwanted[64]; /* a parameter before the first one wanted */
 };
 
-/* Room for a parameter of n bytes, zeroed; elsewhere if it comes before the first one wanted. */
+/* Room for a parameter of n bytes, zeroed. */
 static uint8_t *parameter(struct log *l, uint16_t code, uint8_t control, uint8_t n)
 {
-    static uint8_t unwanted[256];
     if (code < l->from)
-        return memset(unwanted, 0, sizeof unwanted);
+        return memset(l->unwanted, 0, sizeof l->unwanted);
     uint8_t *at = l->bytes + l->n;
     bytes_put_be16(at, code);
     at[2] = control;

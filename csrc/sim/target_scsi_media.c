@@ -45,12 +45,16 @@ static int check_extent(struct scsi_call *k, uint64_t lba, uint64_t blocks)
                                                .information = lba < all ? all : lba});
 }
 
-/* The same, and that one command may move so much. */
+/* A lock of the bridge stands before all that reads or changes the medium. */
+static int check_bridge(struct scsi_call *k)
+{
+    return fault_stands(k->s, SATED_FAULT_BRIDGE_LOCK) ? scsi_fail(k, KEY_PROTECT, CODE_BRIDGE_LOCKED) : 0;
+}
+
+/* The same as check_extent(), and that one command may move so much. */
 static int check_transfer(struct scsi_call *k, struct extent e)
 {
-    if (fault_stands(k->s, SATED_FAULT_BRIDGE_LOCK))
-        return scsi_fail(k, KEY_PROTECT, CODE_BRIDGE_LOCKED);
-    if (check_extent(k, e.lba, e.blocks))
+    if (check_bridge(k) || check_extent(k, e.lba, e.blocks))
         return -1;
     return e.blocks > SCSI_TRANSFER_BYTES / k->t->block_bytes ? scsi_bad_cdb(k, length_byte(k), 7) : 0;
 }
@@ -142,7 +146,7 @@ int scsi_verify(struct scsi_call *k)
     uint32_t block = k->t->block_bytes;
     if (bytchk == 2)
         return scsi_bad_cdb(k, 1, 2);
-    if (bytchk ? check_transfer(k, e) : check_extent(k, e.lba, e.blocks))
+    if (bytchk ? check_transfer(k, e) : check_bridge(k) || check_extent(k, e.lba, e.blocks))
         return -1;
     if (!e.blocks || !bytchk)
         return compare(k, e, NULL, 1);
@@ -202,8 +206,10 @@ static int deallocate(struct scsi_call *k, uint64_t lba, uint64_t blocks)
 int scsi_unmap(struct scsi_call *k)
 {
     uint32_t n = bytes_be16(k->cdb + 7);
-    if (scsi_take(k, n) || !n)
-        return n ? -1 : 0;
+    if (check_bridge(k) || scsi_take(k, n))
+        return -1;
+    if (!n)
+        return 0;
     if (n < 8)
         return scsi_fail(k, KEY_ILLEGAL, CODE_LIST_LENGTH);
     uint32_t length = bytes_be16(k->data + 2), count = (length < n - 8 ? length : n - 8) / 16;
@@ -248,7 +254,7 @@ int scsi_write_same(struct scsi_call *k)
     struct extent e = extent_of(k);
     uint32_t block = k->t->block_bytes;
     bool ndob = k->row->bytes == 16 && k->cdb[1] & 1, unmap = k->cdb[1] & 8;
-    if (check_extent(k, e.lba, e.blocks))
+    if (check_bridge(k) || check_extent(k, e.lba, e.blocks))
         return -1;
     uint64_t blocks = e.blocks ? e.blocks : k->t->blocks - e.lba;
     if (blocks > SCSI_WRITE_SAME_BYTES / block)

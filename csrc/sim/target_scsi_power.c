@@ -6,7 +6,6 @@
 
 #include "core/bytes.h"
 
-#define DID_TIME_OUT 3
 #define FOREGROUND 4 /* SELF-TEST CODE: of a background test, this more is the same in the foreground */
 #define ABORT 4
 #define RESULT_ABORTED 1       /* by SEND DIAGNOSTIC */

@@ -125,9 +125,10 @@ void timing_power_cut(struct timing *t, const struct model *m, struct ftl *f, in
 {
     timing_settle(t, m, f, now);
     for (uint32_t at = f->log_done; !m->capacitors && at != f->log_at; at++) {
-        uint32_t page = f->log[at & (f->log_room - 1)];
-        /* What was relocated still lies where it was read from. */
-        if (!(page & FTL_MOVED) && ftl_page(f, f->back[page]) == page)
+        uint32_t entry = f->log[at & (f->log_room - 1)], page = entry & ~FTL_MARKS;
+        /* What was relocated still lies where it was read from. What was overwritten may have been flushed, and the
+         * rest of its unit too, so that it is taken to have made it to flash just in time; a unit's first data has not. */
+        if (entry & FTL_FRESH && ftl_page(f, f->back[page]) == page)
             ftl_trim(f, f->back[page]);
     }
     ftl_log_retire(f, f->log_at);

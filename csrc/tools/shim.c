@@ -2,9 +2,8 @@
 /* Lets unmodified tools talk to a simulated drive: preloaded, it takes the place of the C library's calls that reach
  * device nodes. A path that is none of the drive's nodes, and a descriptor that is none of theirs, goes on to the C
  * library. `sated sim exec` sets it up. */
-#include "tools/shim.h"
+#include "tools/shim_calls.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -20,21 +19,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#define EXPORT __attribute__((visibility("default")))
 #define DESCRIPTORS 1024
-
-/* The call of the C library's own, looked up once. */
-#define REAL(name) \
-    static __typeof__(&name) real; \
-    if (!real) \
-    real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
 static struct shim_file *files[DESCRIPTORS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool inside; /* the library's own calls go on to the C library */
-static pid_t owner;               /* a forked child has no drive */
+static pid_t owner;               /* a child that has yet to call exec, in its parent's memory, has no drive */
+static uint32_t nodes;            /* that are open */
+static bool forked;               /* there may be children that want the drive */
 
-static bool enter(void)
+bool shim_enter(void)
 {
     if (inside || !getenv("SATED_SIM_EXEC"))
         return false;
@@ -43,21 +37,53 @@ static bool enter(void)
     return true;
 }
 
-static void leave(void)
+void shim_leave(void)
 {
+    shim_stay(nodes && !forked);
     inside = false;
     pthread_mutex_unlock(&lock);
 }
 
-static int fail(int64_t error)
+bool shim_inside(void)
+{
+    return inside;
+}
+
+int shim_fail(int64_t error)
 {
     errno = (int)-error;
     return -1;
 }
 
-static struct shim_file *file_of(int fd)
+struct shim_file *shim_file_of(int fd)
 {
     return fd >= 0 && fd < DESCRIPTORS && owner == getpid() ? files[fd] : NULL;
+}
+
+/* The same, to do something with it until shim_leave(). Return: NULL where it is none of ours. */
+static struct shim_file *enter_file(int fd)
+{
+    if (!shim_file_of(fd) || !shim_enter())
+        return NULL;
+    struct shim_file *f = shim_file_of(fd);
+    if (!f) /* another thread has closed it meanwhile */
+        shim_leave();
+    return f;
+}
+
+/* As enter_file, with the drive in use until leave_drive(). @param rc receives 0, or why it cannot be used. */
+static struct shim_file *enter_drive(int fd, int *rc)
+{
+    struct shim_file *f = enter_file(fd);
+    *rc = f ? shim_use() : 0;
+    return f;
+}
+
+static void leave_drive(int rc)
+{
+    if (!rc)
+        shim_release();
+    shim_leave();
 }
 
 static void keep(int fd, struct shim_file *f)
@@ -66,10 +92,10 @@ static void keep(int fd, struct shim_file *f)
     f->descriptors++;
 }
 
-/* A descriptor that is only a number: reading from it by a call that is not interposed gives nothing. */
+/* A descriptor that is only a number: calls that are not interposed, and programs that inherit it, get EBADF. */
 static int number(int flags)
 {
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR | (flags & O_CLOEXEC));
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, "/dev/null", O_PATH | (flags & O_CLOEXEC));
     if (fd >= DESCRIPTORS) {
         syscall(SYS_close, fd);
         errno = EMFILE;
@@ -78,37 +104,63 @@ static int number(int flags)
     return fd;
 }
 
+static void drop(int fd)
+{
+    struct shim_file *f = files[fd];
+    files[fd] = NULL;
+    if (--f->descriptors)
+        return;
+    free(f);
+    nodes--;
+}
+
+/* The C library closed a node's descriptor by itself, as fclose() does, and the number stands for something else now. */
+static int fresh(int fd)
+{
+    if (shim_file_of(fd) && enter_file(fd)) {
+        drop(fd);
+        shim_leave();
+    }
+    return fd;
+}
+
 static int64_t open_node(struct shim_node node, int flags)
 {
     if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
         return -EEXIST;
+    if (flags & O_DIRECTORY)
+        return -ENOTDIR;
     int rc = shim_use();
     if (rc)
         return rc;
-    owner = getpid();
     rc = shim_find(&node);
-    struct shim_file *f = rc ? NULL : calloc(1, sizeof *f);
+    shim_release();
+    if (rc)
+        return rc;
+    owner = getpid();
+    struct shim_file *f = calloc(1, sizeof *f);
     int fd = f ? number(flags) : -1;
     if (fd < 0) {
-        rc = rc ? rc : -errno;
+        rc = f ? -errno : -ENOMEM;
         free(f);
-        shim_release();
         return rc;
     }
     *f = (struct shim_file){.node = node, .flags = flags};
+    if (files[fd])
+        drop(fd);
     keep(fd, f);
+    nodes++;
     return fd;
 }
 
-/* Return: whether the path was that of a node; *out is then what open() returns, and errno is set. */
-static bool try_open(const char *path, int flags, int *out)
+bool shim_try_open(const char *path, int flags, int *out)
 {
     struct shim_node node;
-    if (!shim_path(path, &node) || !enter())
+    if (!shim_path(path, &node) || !shim_enter())
         return false;
     int64_t rc = open_node(node, flags);
-    leave();
-    *out = rc < 0 ? fail(rc) : (int)rc;
+    shim_leave();
+    *out = rc < 0 ? shim_fail(rc) : (int)rc;
     return true;
 }
 
@@ -128,7 +180,7 @@ EXPORT int open(const char *path, int flags, ...)
     int fd;
     MODE_OF(flags);
     REAL(open);
-    return try_open(path, flags, &fd) ? fd : real(path, flags, mode);
+    return shim_try_open(path, flags, &fd) ? fd : fresh(real(path, flags, mode));
 }
 
 EXPORT int open64(const char *path, int flags, ...)
@@ -136,7 +188,7 @@ EXPORT int open64(const char *path, int flags, ...)
     int fd;
     MODE_OF(flags);
     REAL(open64);
-    return try_open(path, flags, &fd) ? fd : real(path, flags, mode);
+    return shim_try_open(path, flags, &fd) ? fd : fresh(real(path, flags, mode));
 }
 
 EXPORT int openat(int folder, const char *path, int flags, ...)
@@ -144,7 +196,7 @@ EXPORT int openat(int folder, const char *path, int flags, ...)
     int fd;
     MODE_OF(flags);
     REAL(openat);
-    return try_open(path, flags, &fd) ? fd : real(folder, path, flags, mode);
+    return shim_try_open(path, flags, &fd) ? fd : fresh(real(folder, path, flags, mode));
 }
 
 EXPORT int openat64(int folder, const char *path, int flags, ...)
@@ -152,7 +204,7 @@ EXPORT int openat64(int folder, const char *path, int flags, ...)
     int fd;
     MODE_OF(flags);
     REAL(openat64);
-    return try_open(path, flags, &fd) ? fd : real(folder, path, flags, mode);
+    return shim_try_open(path, flags, &fd) ? fd : fresh(real(folder, path, flags, mode));
 }
 
 /* Of the checked forms, which take no mode. */
@@ -171,22 +223,12 @@ EXPORT int __open64_2(const char *path, int flags)
 
 /* ---- close and duplicates ---- */
 
-static void drop(int fd)
-{
-    struct shim_file *f = files[fd];
-    files[fd] = NULL;
-    if (--f->descriptors)
-        return;
-    free(f);
-    shim_release();
-}
-
 EXPORT int close(int fd)
 {
     REAL(close);
-    if (file_of(fd) && enter()) {
+    if (enter_file(fd)) {
         drop(fd);
-        leave();
+        shim_leave();
     }
     return real(fd);
 }
@@ -194,13 +236,13 @@ EXPORT int close(int fd)
 /* Return: `to`, which now stands for what `from` does. */
 static int duplicated(int from, int to)
 {
-    if (to < 0 || to >= DESCRIPTORS || !enter())
+    if (to < 0 || to >= DESCRIPTORS || to == from || !(shim_file_of(from) || shim_file_of(to)) || !shim_enter())
         return to;
-    if (to != from && files[to])
+    if (shim_file_of(to))
         drop(to);
-    if (file_of(from) && to != from)
+    if (shim_file_of(from))
         keep(to, files[from]);
-    leave();
+    shim_leave();
     return to;
 }
 
@@ -224,7 +266,7 @@ EXPORT int dup3(int fd, int to, int flags)
 
 static int control(int fd, int command, void *argument, int (*real)(int, int, ...))
 {
-    struct shim_file *f = file_of(fd);
+    struct shim_file *f = shim_file_of(fd);
     if (f && command == F_GETFL)
         return f->flags & (O_ACCMODE | O_NONBLOCK | O_APPEND | O_DIRECT | O_SYNC);
     if (f && command == F_SETFL)
@@ -259,12 +301,13 @@ EXPORT int ioctl(int fd, unsigned long request, ...)
 {
     ARGUMENT_BEHIND(request);
     REAL(ioctl);
-    struct shim_file *f = file_of(fd);
-    if (!f || !enter())
+    int unusable;
+    struct shim_file *f = enter_drive(fd, &unusable);
+    if (!f)
         return real(fd, request, argument);
-    int rc = shim_ioctl(f, request, argument);
-    leave();
-    return rc < 0 ? fail(rc) : rc;
+    int rc = unusable ? unusable : shim_ioctl(f, request, argument);
+    leave_drive(unusable);
+    return rc < 0 ? shim_fail(rc) : rc;
 }
 
 /* ---- read and write ---- */
@@ -274,22 +317,23 @@ enum way { READ, WRITE };
 /* Return: whether it was a node's; *out is then what the call returns. @param at -1: where the file stands. */
 static bool try_move(int fd, enum way way, void *data, size_t bytes, int64_t at, ssize_t *out)
 {
-    struct shim_file *f = file_of(fd);
-    if (!f || !enter())
+    int unusable;
+    struct shim_file *f = enter_drive(fd, &unusable);
+    if (!f)
         return false;
-    int64_t rc = -EBADF;
+    int64_t rc = unusable;
     bool allowed = (f->flags & O_ACCMODE) == O_RDWR || (f->flags & O_ACCMODE) == (way == READ ? O_RDONLY : O_WRONLY);
-    if (allowed && at < -1)
-        rc = -EINVAL;
-    else if (allowed)
-        rc = way == READ ? shim_read(f, data, bytes, (uint64_t)(at < 0 ? f->at : at))
-                         : shim_write(f, data, bytes, (uint64_t)(at < 0 ? f->at : at));
+    uint64_t from = (uint64_t)(at < 0 ? f->at : at);
+    if (!rc)
+        rc = !allowed ? -EBADF : at < -1 ? -EINVAL : 0;
+    if (!rc)
+        rc = way == READ ? shim_read(f, data, bytes, from) : shim_write(f, data, bytes, from);
     if (rc > 0 && at < 0)
         f->at += rc;
     if (rc > 0 && way == WRITE && f->flags & O_DSYNC && shim_flush(f))
         rc = -EIO;
-    leave();
-    *out = rc < 0 ? fail(rc) : (ssize_t)rc;
+    leave_drive(unusable);
+    *out = rc < 0 ? shim_fail(rc) : (ssize_t)rc;
     return true;
 }
 
@@ -340,12 +384,12 @@ EXPORT ssize_t pwrite64(int fd, const void *data, size_t bytes, off64_t at)
     return try_move(fd, WRITE, (void *)(uintptr_t)data, bytes, offset_of(at), &n) ? n : real(fd, data, bytes, at);
 }
 
-static ssize_t move_vector(int fd, enum way way, const struct iovec *v, int n)
+static ssize_t move_vector(int fd, enum way way, const struct iovec *v, int n, int64_t at)
 {
     ssize_t done = 0, moved;
     for (int i = 0; i < n; i++) {
-        if (!try_move(fd, way, v[i].iov_base, v[i].iov_len, -1, &moved))
-            return fail(-EBADF);
+        if (!try_move(fd, way, v[i].iov_base, v[i].iov_len, at < 0 ? at : at + done, &moved))
+            return shim_fail(-EBADF);
         if (moved < 0)
             return done ? done : moved;
         done += moved;
@@ -358,29 +402,56 @@ static ssize_t move_vector(int fd, enum way way, const struct iovec *v, int n)
 EXPORT ssize_t readv(int fd, const struct iovec *v, int n)
 {
     REAL(readv);
-    return file_of(fd) && !inside ? move_vector(fd, READ, v, n) : real(fd, v, n);
+    return shim_file_of(fd) && !inside ? move_vector(fd, READ, v, n, -1) : real(fd, v, n);
 }
 
 EXPORT ssize_t writev(int fd, const struct iovec *v, int n)
 {
     REAL(writev);
-    return file_of(fd) && !inside ? move_vector(fd, WRITE, v, n) : real(fd, v, n);
+    return shim_file_of(fd) && !inside ? move_vector(fd, WRITE, v, n, -1) : real(fd, v, n);
 }
+
+#define MOVE_VECTOR(name, way) \
+    EXPORT ssize_t name(int fd, const struct iovec *v, int n, off_t at) \
+    { \
+        REAL(name); \
+        return shim_file_of(fd) && !inside ? move_vector(fd, way, v, n, offset_of(at)) : real(fd, v, n, at); \
+    }
+MOVE_VECTOR(preadv, READ)
+MOVE_VECTOR(preadv64, READ)
+MOVE_VECTOR(pwritev, WRITE)
+MOVE_VECTOR(pwritev64, WRITE)
+
+#define MOVE_VECTOR_2(name, way) \
+    EXPORT ssize_t name(int fd, const struct iovec *v, int n, off_t at, int flags) \
+    { \
+        REAL(name); \
+        int64_t from = at == -1 ? -1 : offset_of(at); \
+        return shim_file_of(fd) && !inside ? move_vector(fd, way, v, n, from) : real(fd, v, n, at, flags); \
+    }
+MOVE_VECTOR_2(preadv2, READ)
+MOVE_VECTOR_2(preadv64v2, READ)
+MOVE_VECTOR_2(pwritev2, WRITE)
+MOVE_VECTOR_2(pwritev64v2, WRITE)
 
 static bool try_seek(int fd, int64_t offset, int whence, int64_t *out)
 {
-    struct shim_file *f = file_of(fd);
     uint64_t size = 0;
     uint32_t block;
-    if (!f || !enter())
+    int64_t to;
+    int unusable;
+    struct shim_file *f = enter_drive(fd, &unusable);
+    if (!f)
         return false;
     bool block_device = f->node.kind == SHIM_BLOCK || f->node.kind == SHIM_NAMESPACE;
-    int64_t rc = block_device ? shim_size(&f->node, &size, &block) : -ESPIPE;
+    int64_t rc = unusable ? unusable : block_device ? shim_size(&f->node, &size, &block) : -ESPIPE;
     int64_t from = whence == SEEK_CUR ? f->at : whence == SEEK_END ? (int64_t)size : 0;
+    if (!rc && (whence < 0 || whence > SEEK_END || __builtin_add_overflow(from, offset, &to) || to < 0))
+        rc = -EINVAL;
     if (!rc)
-        rc = whence > SEEK_END || from + offset < 0 ? -EINVAL : (f->at = from + offset);
-    leave();
-    *out = rc < 0 ? fail(rc) : rc;
+        rc = f->at = to;
+    leave_drive(unusable);
+    *out = rc < 0 ? shim_fail(rc) : rc;
     return true;
 }
 
@@ -400,12 +471,13 @@ EXPORT off64_t lseek64(int fd, off64_t offset, int whence)
 
 static bool try_flush(int fd, int *out)
 {
-    struct shim_file *f = file_of(fd);
-    if (!f || !enter())
+    int unusable;
+    struct shim_file *f = enter_drive(fd, &unusable);
+    if (!f)
         return false;
-    int rc = shim_flush(f);
-    leave();
-    *out = rc ? fail(rc) : 0;
+    int rc = unusable ? unusable : shim_flush(f);
+    leave_drive(unusable);
+    *out = rc ? shim_fail(rc) : 0;
     return true;
 }
 
@@ -423,219 +495,45 @@ EXPORT int fdatasync(int fd)
     return try_flush(fd, &rc) ? rc : real(fd);
 }
 
-/* ---- stat and its kin ---- */
+/* ---- Forks and the end ---- */
 
-static bool try_stat(const char *path, struct stat *st, int *out)
+/* The drive is given back before, so that neither has a copy of what the other changes. */
+static void before_fork(void)
 {
-    struct shim_node node;
-    if (!shim_path(path, &node) || !enter())
-        return false;
-    int rc = shim_use();
-    if (!rc) {
-        rc = shim_find(&node);
-        shim_release();
-    }
-    leave();
-    if (!rc)
-        shim_stat(&node, st);
-    *out = rc ? fail(rc) : 0;
-    return true;
+    if (inside)
+        return;
+    pthread_mutex_lock(&lock);
+    inside = true;
+    forked = true;
+    shim_stay(false);
 }
 
-static bool try_fstat(int fd, struct stat *st)
+static void after_fork(void)
 {
-    struct shim_file *f = file_of(fd);
-    if (!f || inside)
-        return false;
-    shim_stat(&f->node, st);
-    return true;
+    inside = false;
+    pthread_mutex_unlock(&lock);
 }
 
-/* On 64-bit machines both structs are one. */
-_Static_assert(sizeof(struct stat) == sizeof(struct stat64), "a 64-bit machine is needed");
-
-#define STAT(name, type) \
-    EXPORT int name(const char *path, struct type *st) \
-    { \
-        int rc; \
-        REAL(name); \
-        return try_stat(path, (struct stat *)(void *)st, &rc) ? rc : real(path, st); \
-    }
-STAT(stat, stat)
-STAT(stat64, stat64)
-STAT(lstat, stat)
-STAT(lstat64, stat64)
-
-EXPORT int fstat(int fd, struct stat *st)
+static void in_child(void)
 {
-    REAL(fstat);
-    return try_fstat(fd, st) ? 0 : real(fd, st);
+    if (owner)
+        owner = getpid();
+    after_fork();
 }
 
-EXPORT int fstat64(int fd, struct stat64 *st)
+__attribute__((constructor)) static void begin(void)
 {
-    REAL(fstat64);
-    return try_fstat(fd, (struct stat *)(void *)st) ? 0 : real(fd, st);
+    pthread_atfork(before_fork, after_fork, in_child);
 }
-
-static bool try_fstatat(int folder, const char *path, struct stat *st, int flags, int *out)
-{
-    *out = 0;
-    return (!*path && flags & AT_EMPTY_PATH && try_fstat(folder, st)) || try_stat(path, st, out);
-}
-
-EXPORT int fstatat(int folder, const char *path, struct stat *st, int flags)
-{
-    int rc;
-    REAL(fstatat);
-    return try_fstatat(folder, path, st, flags, &rc) ? rc : real(folder, path, st, flags);
-}
-
-EXPORT int fstatat64(int folder, const char *path, struct stat64 *st, int flags)
-{
-    int rc;
-    REAL(fstatat64);
-    return try_fstatat(folder, path, (struct stat *)(void *)st, flags, &rc) ? rc : real(folder, path, st, flags);
-}
-
-/* What programs of before glibc 2.33 call. */
-#define OLD_STAT(name, type) \
-    int name(int version, const char *path, struct type *st); \
-    EXPORT int name(int version, const char *path, struct type *st) \
-    { \
-        int rc; \
-        REAL(name); \
-        return try_stat(path, (struct stat *)(void *)st, &rc) ? rc : real(version, path, st); \
-    }
-OLD_STAT(__xstat, stat)
-OLD_STAT(__xstat64, stat64)
-OLD_STAT(__lxstat, stat)
-OLD_STAT(__lxstat64, stat64)
-
-#define OLD_FSTAT(name, type) \
-    int name(int version, int fd, struct type *st); \
-    EXPORT int name(int version, int fd, struct type *st) \
-    { \
-        REAL(name); \
-        return try_fstat(fd, (struct stat *)(void *)st) ? 0 : real(version, fd, st); \
-    }
-OLD_FSTAT(__fxstat, stat)
-OLD_FSTAT(__fxstat64, stat64)
-
-EXPORT int statx(int folder, const char *path, int flags, unsigned mask, struct statx *out)
-{
-    struct stat st;
-    int rc;
-    REAL(statx);
-    if (!try_fstatat(folder, path, &st, flags, &rc))
-        return real(folder, path, flags, mask, out);
-    if (rc)
-        return rc;
-    memset(out, 0, sizeof *out);
-    out->stx_mask = STATX_TYPE | STATX_MODE | STATX_NLINK | STATX_INO;
-    out->stx_mode = (uint16_t)st.st_mode;
-    out->stx_nlink = 1;
-    out->stx_blksize = 4096;
-    out->stx_ino = st.st_ino;
-    out->stx_rdev_major = (uint32_t)(st.st_rdev >> 8 & 0xfff);
-    out->stx_rdev_minor = (uint32_t)(st.st_rdev & 0xff);
-    return 0;
-}
-
-EXPORT int access(const char *path, int mode)
-{
-    struct stat st;
-    int rc;
-    REAL(access);
-    if (!try_stat(path, &st, &rc))
-        return real(path, mode);
-    return rc || !(mode & X_OK) ? rc : fail(-EACCES);
-}
-
-EXPORT int faccessat(int folder, const char *path, int mode, int flags)
-{
-    struct shim_node node;
-    REAL(faccessat);
-    return shim_path(path, &node) && !inside ? access(path, mode) : real(folder, path, mode, flags);
-}
-
-EXPORT char *realpath(const char *path, char *out)
-{
-    struct stat st;
-    int rc;
-    REAL(realpath);
-    if (!try_stat(path, &st, &rc))
-        return real(path, out);
-    return rc ? NULL : out ? strcpy(out, path) : strdup(path);
-}
-
-EXPORT ssize_t readlink(const char *path, char *out, size_t bytes)
-{
-    struct shim_node node;
-    REAL(readlink);
-    return shim_path(path, &node) && !inside ? fail(-EINVAL) : real(path, out, bytes);
-}
-
-/* ---- Time ---- */
-
-/* Sleeping is the drive's: false where that failed, and the process sleeps itself. */
-static bool try_sleep(int64_t ns)
-{
-    if (ns <= 0 || !enter())
-        return false;
-    int rc = shim_sleep(ns);
-    leave();
-    return rc == 0;
-}
-
-static int64_t ns_of(time_t s, int64_t ns)
-{
-    return s > 9000000000 ? INT64_MAX : (int64_t)s * 1000000000 + ns;
-}
-
-EXPORT unsigned sleep(unsigned seconds)
-{
-    REAL(sleep);
-    return try_sleep(ns_of(seconds, 0)) ? 0 : real(seconds);
-}
-
-EXPORT int usleep(useconds_t us)
-{
-    REAL(usleep);
-    return try_sleep((int64_t)us * 1000) ? 0 : real(us);
-}
-
-EXPORT int nanosleep(const struct timespec *t, struct timespec *rest)
-{
-    REAL(nanosleep);
-    return try_sleep(ns_of(t->tv_sec, t->tv_nsec)) ? 0 : real(t, rest);
-}
-
-EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *t, struct timespec *rest)
-{
-    REAL(clock_nanosleep);
-    int64_t ns = ns_of(t->tv_sec, t->tv_nsec);
-    struct timespec now = {0};
-    if (flags & TIMER_ABSTIME && !clock_gettime(clock, &now))
-        ns -= ns_of(now.tv_sec, now.tv_nsec);
-    return try_sleep(ns) ? 0 : real(clock, flags, t, rest);
-}
-
-EXPORT int select(int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *t)
-{
-    REAL(select);
-    return !n && t && try_sleep(ns_of(t->tv_sec, (int64_t)t->tv_usec * 1000)) ? 0 : real(n, r, w, e, t);
-}
-
-/* ---- The end ---- */
 
 /* An orderly end gives the drive back; any other is a cut of its power. */
 static void end(void)
 {
-    if (owner != getpid() || !enter())
+    if (owner != getpid() || !shim_enter())
         return;
-    shim_end();
-    leave();
+    memset(files, 0, sizeof files); /* what is still called afterwards finds none of its nodes */
+    nodes = 0;
+    shim_leave();
 }
 
 __attribute__((destructor)) static void finish(void)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Between the interposed calls of the C library (shim.c) and the simulated drive (shim_drive.c, shim_ioctl.c). The drive
- * is open for as long as one of its nodes is, so that the next process finds its state file unlocked. */
+ * is open while one of its nodes is, so that the next process finds its state file unlocked; in a process that has
+ * forked only while something is done with it, so that its children find it so, too. */
 #ifndef SATED_TOOLS_SHIM_H
 #define SATED_TOOLS_SHIM_H
 
@@ -40,8 +41,11 @@ bool shim_path(const char *path, struct shim_node *node);
 /* Takes the drive into use, and gives it back; calls nest. The first waits for another process that has it. */
 int shim_use(void);
 void shim_release(void);
-/* Gives back whatever is in use: the process ends. */
-void shim_end(void);
+/* Whether it stays open when nobody uses it. */
+void shim_stay(bool stays);
+
+/* Tells the user what went wrong, as the tool itself only gets an errno, which is returned. */
+int shim_refuse(int rc);
 
 /* Whether the drive has this node; for a namespace also through which controller. */
 int shim_find(struct shim_node *node);

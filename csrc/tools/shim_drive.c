@@ -23,6 +23,7 @@
 static struct {
     struct sated_drive *drive;
     uint32_t users;
+    bool stays;
     struct sated_identity identity;
 } sim;
 
@@ -32,8 +33,7 @@ static const char *uri(void)
     return told ? told : "";
 }
 
-/* What the tool itself cannot say: it only gets an errno. */
-static int refuse(int rc)
+int shim_refuse(int rc)
 {
     struct sated_detail detail;
     sated_detail_get(&detail);
@@ -50,7 +50,7 @@ static void really_wait_ms(long ms)
 
 int shim_use(void)
 {
-    if (sim.users++)
+    if (sim.users++ || sim.drive)
         return 0;
     int rc = sated_drive_open(&sim.drive, uri(), NULL);
     for (int waited = 0; rc == -EBUSY && waited < PATIENCE_MS; waited += 20) {
@@ -59,24 +59,30 @@ int shim_use(void)
     }
     if (!rc)
         return sated_drive_get_identity(sim.drive, &sim.identity);
-    sim.users = 0;
-    return refuse(rc);
+    sim.users--;
+    return shim_refuse(rc);
 }
 
-void shim_release(void)
+static void close_unused(void)
 {
-    if (!sim.users || --sim.users)
+    if (sim.users || sim.stays || !sim.drive)
         return;
     int rc = sated_drive_close(sim.drive);
     sim.drive = NULL;
     if (rc)
-        refuse(rc);
+        shim_refuse(rc);
 }
 
-void shim_end(void)
+void shim_release(void)
 {
-    sim.users = sim.users ? 1 : 0;
-    shim_release();
+    sim.users--;
+    close_unused();
+}
+
+void shim_stay(bool stays)
+{
+    sim.stays = stays;
+    close_unused();
 }
 
 /* ---- Nodes ---- */

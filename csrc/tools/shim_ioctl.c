@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 /* Of the kernel's include/scsi/scsi.h, which the C library does not have. */
 #define SCSI_IOCTL_GET_IDLUN 0x5382
@@ -22,6 +24,15 @@
 #define HEADS 255
 #define SECTORS 63
 
+/* Whether the process has memory there, as the kernel would find out by copying. */
+static bool is_memory(const void *p, size_t bytes)
+{
+    char first, last;
+    struct iovec here[2] = {{&first, 1}, {&last, 1}};
+    struct iovec there[2] = {{(void *)(uintptr_t)p, 1}, {(char *)(uintptr_t)p + bytes - 1, 1}};
+    return !bytes || process_vm_readv(getpid(), here, 2, there, 2, 0) == 2 || errno != EFAULT;
+}
+
 /* ---- SCSI ---- */
 
 static int sg_io(struct sg_io_hdr *h)
@@ -32,6 +43,9 @@ static int sg_io(struct sg_io_hdr *h)
         return -ENOSYS;
     if (h->iovec_count || !h->cmdp || h->cmd_len > sizeof c.cdb || h->cmd_len < 6)
         return -EINVAL;
+    if (!is_memory(h->cmdp, h->cmd_len) || !is_memory(h->sbp, h->sbp ? h->mx_sb_len : 0) ||
+        (h->dxferp && !is_memory(h->dxferp, h->dxfer_len)))
+        return -EFAULT;
     memcpy(c.cdb, h->cmdp, h->cmd_len);
     c.cdb_len = h->cmd_len;
     c.timeout_ms = h->timeout;
@@ -43,8 +57,8 @@ static int sg_io(struct sg_io_hdr *h)
     if (!c.data_len)
         c.direction = SATED_DATA_NONE;
     int rc = shim_scsi(&c, h->dxferp, &reply);
-    if (rc == SATED_PARSE)
-        return -EINVAL;
+    if (rc && !reply.scsi_status && !reply.host_status)
+        return rc == SATED_PARSE ? -EINVAL : shim_refuse(rc);
     h->status = reply.scsi_status;
     h->masked_status = (reply.scsi_status >> 1) & 0x1f;
     h->msg_status = 0;
@@ -95,8 +109,10 @@ static int geometry(struct hd_geometry *g, uint64_t bytes)
 }
 
 /* BLKDISCARD: UNMAP or Deallocate, in pieces that every drive takes. */
-static int discard(const struct shim_node *node, const uint64_t range[2], uint32_t block)
+static int discard(const struct shim_node *node, const uint64_t range[2], uint64_t bytes, uint32_t block)
 {
+    if (range[0] % block || range[1] % block || range[0] > bytes || range[1] > bytes - range[0])
+        return -EINVAL;
     uint64_t lba = range[0] / block, blocks = range[1] / block;
     uint8_t list[4096] = {0};
     for (uint64_t n; blocks; lba += n, blocks -= n) {
@@ -154,7 +170,7 @@ static int block_ioctl(const struct shim_file *f, unsigned long request, void *a
     case BLKBSZGET: return put_int(argument, 4096);
     case BLKSSZGET: return put_int(argument, (int)block);
     case BLKPBSZGET: *(unsigned *)argument = block < 4096 ? 4096 : block; return 0;
-    case BLKDISCARD: return discard(&f->node, argument, block);
+    case BLKDISCARD: return discard(&f->node, argument, bytes, block);
     default: return geometry(argument, bytes);
     }
 }
@@ -165,6 +181,8 @@ static int block_ioctl(const struct shim_file *f, unsigned long request, void *a
 static int nvme_command(const struct shim_file *f, struct nvme_passthru_cmd64 *p, bool admin, bool wide)
 {
     struct sated_reply reply;
+    if (p->addr && !is_memory((const void *)(uintptr_t)p->addr, p->data_len))
+        return -EFAULT;
     struct sated_nvme_command c = {
         .opcode = p->opcode,
         .flags = p->flags,
@@ -186,7 +204,7 @@ static int nvme_command(const struct shim_file *f, struct nvme_passthru_cmd64 *p
         c.direction = c.opcode & 1 ? SATED_DATA_OUT : SATED_DATA_IN;
     int rc = shim_nvme(&f->node, &c, (void *)(uintptr_t)p->addr, &reply);
     if (rc && !reply.nvme_status)
-        return rc == SATED_PARSE ? -EINVAL : -EIO;
+        return rc == SATED_PARSE ? -EINVAL : shim_refuse(rc);
     if (wide)
         p->result = reply.result;
     else
@@ -250,6 +268,12 @@ static int nvme_ioctl(const struct shim_file *f, unsigned long request, void *ar
 
 int shim_ioctl(struct shim_file *f, unsigned long request, void *argument)
 {
+    /* The number of an ioctl says how much it copies; those from before that was so copy an int, or a struct sg_io_hdr. */
+    size_t bytes = request == SG_IO ? sizeof(struct sg_io_hdr) : _IOC_SIZE(request) ? _IOC_SIZE(request) : sizeof(int);
+    bool takes_one = request != NVME_IOCTL_ID && request != BLKRRPART && request != BLKFLSBUF && request != BLKRASET &&
+                     request != SG_GET_TIMEOUT && request != NVME_IOCTL_RESET && request != NVME_IOCTL_RESCAN;
+    if (takes_one && !is_memory(argument, bytes))
+        return -EFAULT;
     switch (f->node.kind) {
     case SHIM_BLOCK: return block_ioctl(f, request, argument);
     case SHIM_GENERIC: return generic_ioctl(request, argument);

@@ -16,8 +16,8 @@
 #include "transport/record.h"
 #include "transport/timeout.h"
 
-#define UNIT_ATTENTION 6  /* sense key */
-#define ATTENTIONS_MAX 4  /* that wait at a time: power on, capacity, parameters, ... */
+#define UNIT_ATTENTION 6             /* sense key */
+#define ATTENTIONS_MAX 4             /* that wait at a time: power on, capacity, parameters, ... */
 #define LARGEST ((uint32_t)64 << 20) /* of one command; the kernel allows less */
 #define ATA_BUSY 0x80                /* STATUS: BSY */
 #define ATA_ENDED 0x61               /* STATUS: DRDY of a drive that is done, ERR and DF of one that failed */

@@ -15,7 +15,6 @@
 static void identify(struct sated_drive *d)
 {
     sim_identify(d->sim, &d->identity);
-    d->identity.flags |= SATED_IDENTITY_SIMULATED;
 }
 
 /* Saved at once, so that a process that is killed leaves what a cut of power leaves. */
@@ -53,6 +52,11 @@ int simulated_open(struct sated_drive *d, const char *spec)
 
 int simulated_sleep(struct sated_drive *d, int64_t until_ns)
 {
+    /* Half of what its clock can tell: the other half is for what it does afterwards. */
+    if (until_ns > SIM_TIME_MAX / 2 / sim_scale(d->sim))
+        return error_set(
+            -EINVAL, SATED_LAYER_ARGUMENT,
+            "%s: cannot be left idle for so long: a simulated drive's clock goes on for 36 years; give less", d->path);
     sim_idle_until(d->sim, until_ns);
     target_update(d->sim);
     return keep(d);
@@ -64,14 +68,14 @@ int simulated_purge(struct sated_drive *d, bool *empty)
     int rc = sim_purge(d->sim);
     sim_get_counters(d->sim, &counters);
     *empty = !rc && counters.mapped_units == 0;
-    return rc;
+    return rc ? rc : sim_save(d->sim, NULL);
 }
 
 int simulated_set_capacity(struct sated_drive *d, uint64_t bytes)
 {
     int rc = sim_set_capacity(d->sim, bytes);
     d->identity.capacity_bytes = sim_capacity(d->sim);
-    return rc;
+    return rc ? rc : sim_save(d->sim, NULL);
 }
 
 bool simulated_empty_beyond(const struct sated_drive *d)
@@ -119,9 +123,10 @@ int sated_sim_restore(struct sated_drive *d, const char *path)
     int rc = need(d, "restore the simulator's state");
     if (!rc)
         rc = sim_restore(d->sim, path);
-    if (!rc)
-        identify(d);
-    return rc;
+    if (rc)
+        return rc;
+    identify(d);
+    return sim_save(d->sim, NULL);
 }
 
 int sated_sim_power_cycle(struct sated_drive *d)
@@ -150,15 +155,17 @@ int sated_sim_fail(struct sated_drive *d, const struct sated_sim_fault *f)
                          f->size, sizeof fault);
     sated_sim_fault_init(&fault);
     memcpy(&fault, f, f->size);
-    return target_add_fault(d->sim, &fault);
+    rc = target_add_fault(d->sim, &fault);
+    return rc ? rc : keep(d);
 }
 
 int sated_sim_clear_faults(struct sated_drive *d)
 {
     int rc = need(d, "clear faults");
-    if (!rc)
-        target_clear_faults(d->sim);
-    return rc;
+    if (rc)
+        return rc;
+    target_clear_faults(d->sim);
+    return keep(d);
 }
 
 int sated_sim_set_controller(struct sated_drive *d, uint32_t controller)

@@ -119,7 +119,8 @@ int sated_drive_list(struct sated_identity *out, size_t cap);
 int64_t sated_drive_now_ns(struct sated_drive *d);
 
 /* Leaves the drive idle for so long by its own clock; a simulated drive takes none of ours.
- * @param ns reported nanoseconds. Return: 0, -EINVAL, or SATED_STATE while a load runs on a simulated drive.
+ * @param ns reported nanoseconds; a simulated drive's clock goes on for 36 years. Return: 0, -EINVAL, or SATED_STATE while
+ * a load runs on a simulated drive.
  * Thread: the handle's. */
 int sated_drive_sleep(struct sated_drive *d, int64_t ns);
 

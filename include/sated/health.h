@@ -26,6 +26,23 @@ enum sated_health_warning {
     SATED_HEALTH_FAILING = 0x40, /* the drive foresees its failure: SMART status, or an informational exception */
 };
 
+/* What stands in the way of using a drive, or of erasing it. */
+enum sated_health_condition {
+    SATED_HEALTH_SECURITY_ENABLED = 0x1, /* a password is set: it locks when it loses power */
+    SATED_HEALTH_LOCKED = 0x2,           /* by that password: its data can be neither read nor written */
+    SATED_HEALTH_FROZEN = 0x4,           /* security commands are refused until it has been without power */
+    SATED_HEALTH_PASSWORD_EXPIRED = 0x8, /* too many wrong passwords were tried since it got its power */
+    SATED_HEALTH_SANITIZING = 0x10,
+    SATED_HEALTH_SANITIZE_FAILED = 0x20, /* the last sanitize failed, and it has not been taken out of that */
+    SATED_HEALTH_SANITIZE_FROZEN = 0x40, /* sanitize commands are refused until it has been without power */
+    SATED_HEALTH_FORMATTING = 0x80,
+    SATED_HEALTH_FORMAT_CORRUPT = 0x100,  /* it has to be formatted before it can be read or written */
+    SATED_HEALTH_STOPPED = 0x200,         /* it has to be started before it can be read or written */
+    SATED_HEALTH_STANDBY = 0x400,         /* it saves power, and wakes by itself */
+    SATED_HEALTH_NOT_READY = 0x800,       /* for another reason, which it may or may not tell */
+    SATED_HEALTH_HIDDEN_SECTORS = 0x1000, /* HPA, AMAC or DCO: it has more sectors than it shows */
+};
+
 /* How the last self-test ended. */
 enum sated_health_self_test {
     SATED_HEALTH_TEST_NEVER = 0, /* the log has none */
@@ -57,6 +74,9 @@ struct sated_health {
     uint32_t self_test_percent;          /* done, of the one in progress */
     uint32_t self_test_result;           /* enum sated_health_self_test: of the last that ended */
     uint64_t self_test_hours;            /* power-on hours when it ended */
+    uint32_t conditions;                 /* enum sated_health_condition: those that hold */
+    uint32_t conditions_told;            /* those that the drive told of, whether they hold or not */
+    uint32_t operation_percent;          /* done, of the sanitize or the format that goes on */
     uint32_t n_sensors_c;
     double sensors_c[8]; /* further temperatures */
     char warnings[1024]; /* what could not be asked; sentences separated by a line feed */

@@ -59,13 +59,14 @@ int sated_sim_get_counters(struct sated_drive *d, struct sated_sim_counters *out
 int sated_sim_reset_counters(struct sated_drive *d);
 
 /* Writes the whole state to a file, atomically. @param path NULL for its state= file, if it has one.
- * Return: 0, SATED_UNSUPPORTED for another drive, SATED_STATE while a load runs, SATED_UNSAFE if the file holds anything
- * but such a state, or an errno. */
+ * Return: 0, SATED_UNSUPPORTED for another drive, SATED_STATE while a load runs or in a fork, whose copy is not the
+ * drive, SATED_UNSAFE if the file holds anything but such a state, or an errno. */
 int sated_sim_save(struct sated_drive *d, const char *path);
 
-/* Puts a saved state back. @param path written by sated_sim_save for the same model and keys.
+/* Puts a saved state back, and saves it to the drive's own state file at once, if it has one. @param path written by
+ * sated_sim_save for the same model and keys.
  * Return: 0; SATED_STATE for one of another drive, a damaged one, or while a load runs; SATED_UNSUPPORTED for another
- * drive; or an errno. Whenever it fails the drive is as it was. */
+ * drive; or an errno. Whenever it fails the drive is as it was, but where only its own file could not be written. */
 int sated_sim_restore(struct sated_drive *d, const char *path);
 
 /* Switches power off and on: what the write buffer held is kept only if the model has capacitors; locks, freezes and
@@ -114,7 +115,7 @@ struct sated_sim_fault {
 /* Sets all members: of no kind, all commands, for ever. */
 void sated_sim_fault_init(struct sated_sim_fault *f);
 
-/* Orders a fault; up to 16 at a time. They are kept in the drive's state.
+/* Orders a fault; up to 16 at a time. They are kept in the drive's state, with how many commands each has met.
  * Return: as sated_sim_get_counters, or SATED_PARSE. */
 int sated_sim_fail(struct sated_drive *d, const struct sated_sim_fault *f);
 

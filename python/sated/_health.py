@@ -29,6 +29,54 @@ _WARNINGS = {
     lib.SATED_HEALTH_PMR: "persistent-memory",
     lib.SATED_HEALTH_FAILING: "failing",
 }
+_CONDITIONS = {
+    lib.SATED_HEALTH_SECURITY_ENABLED: (
+        "security-enabled",
+        "a password is set, by which it locks as soon as it loses power; SECURITY DISABLE PASSWORD takes it away",
+    ),
+    lib.SATED_HEALTH_LOCKED: (
+        "locked",
+        "its data can be neither read nor written; unlock it with its password (SECURITY UNLOCK), or erase it with it",
+    ),
+    lib.SATED_HEALTH_FROZEN: (
+        "frozen",
+        "it refuses passwords and secure erases until it has been without power; suspend and resume the machine, or "
+        "re-plug the drive",
+    ),
+    lib.SATED_HEALTH_PASSWORD_EXPIRED: (
+        "password-expired",
+        "too many wrong passwords were tried; switch it off and on before the next one",
+    ),
+    lib.SATED_HEALTH_SANITIZING: (
+        "sanitizing",
+        "it erases itself, and goes on with that after a loss of power; wait until it is done",
+    ),
+    lib.SATED_HEALTH_SANITIZE_FAILED: (
+        "sanitize-failed",
+        "the last sanitize failed, and it refuses reads and writes until another one succeeds, or the failure is left "
+        "where the failed one allowed that",
+    ),
+    lib.SATED_HEALTH_SANITIZE_FROZEN: (
+        "sanitize-frozen",
+        "it refuses to be sanitized until it has been without power; re-plug the drive",
+    ),
+    lib.SATED_HEALTH_FORMATTING: ("formatting", "wait until it is done, and leave it its power meanwhile"),
+    lib.SATED_HEALTH_FORMAT_CORRUPT: (
+        "format-corrupt",
+        "a format did not come to its end, or other blocks were chosen; format it before it is used (FORMAT UNIT)",
+    ),
+    lib.SATED_HEALTH_STOPPED: ("stopped", "start it (START STOP UNIT with START set)"),
+    lib.SATED_HEALTH_STANDBY: ("standby", "it saves power; the next read or write wakes it, and takes longer for that"),
+    lib.SATED_HEALTH_NOT_READY: (
+        "not-ready",
+        "it can be neither read nor written; wait, ask again, and format it where that does not help",
+    ),
+    lib.SATED_HEALTH_HIDDEN_SECTORS: (
+        "hidden-sectors",
+        "it has more sectors than it shows (HPA, AMAC or DCO), and only those that it shows are measured",
+    ),
+}
+_ADVICE = dict(_CONDITIONS.values())
 _RESULTS = {
     lib.SATED_HEALTH_TEST_NEVER: "never",
     lib.SATED_HEALTH_TEST_PASSED: "passed",
@@ -62,6 +110,13 @@ class Health:
     error_log_entries: int | None
     critical_warnings: tuple[str, ...] | None
     """Of spare, temperature, reliability, read-only, backup, persistent-memory, failing."""
+    conditions: tuple[str, ...] | None
+    """What stands in the way of using or erasing it, of security-enabled, locked, frozen, password-expired, sanitizing,
+    sanitize-failed, sanitize-frozen, formatting, format-corrupt, stopped, standby, not-ready, hidden-sectors."""
+    conditions_told: tuple[str, ...] | None
+    """Those that it told of, whether they hold or not: of all others nothing is known."""
+    operation_percent: int | None
+    """Done, of the sanitize or the format that goes on."""
     self_test_running: bool | None
     self_test_percent: int | None
     """Done, of the one in progress."""
@@ -76,6 +131,16 @@ class Health:
     """The pages as they came, by name, such as "log-02h"."""
     vendor: tuple[pages.Decoded, ...]
     """What the maker adds, as far as `sated.pages` has tables of it."""
+
+    @property
+    def advice(self) -> tuple[str, ...]:
+        """For each condition that holds what it means, and what can be done about it."""
+        lines = []
+        for name in self.conditions or ():
+            running = name in ("sanitizing", "formatting") and self.operation_percent is not None
+            done = f", {self.operation_percent} % done" if running else ""
+            lines.append(f"{name}{done}: {_ADVICE[name]}")
+        return tuple(lines)
 
     @cached_property
     def attributes(self) -> tuple[ata.Attribute, ...]:
@@ -94,7 +159,8 @@ class Health:
         return counts
 
     def _repr_html_(self) -> str:
-        return html_table((f.name, getattr(self, f.name)) for f in fields(self) if f.name not in ("raw", "vendor"))
+        rows = [(f.name, getattr(self, f.name)) for f in fields(self) if f.name not in ("raw", "vendor")]
+        return html_table((name, self.advice or value if name == "conditions" else value) for name, value in rows)
 
 
 def _attributes(raw: Mapping[str, bytes]) -> tuple[ata.Attribute, ...]:
@@ -226,6 +292,9 @@ def get(drive: Drive) -> Health:
     values = {f.name: getattr(told, f.name) for f in fields(Health) if f.name not in ("raw", "vendor")}
     if told.critical_warnings is not None:
         values["critical_warnings"] = tuple(name for bit, name in _WARNINGS.items() if told.critical_warnings & bit)
+    for name in ("conditions", "conditions_told"):
+        if (mask := getattr(told, name)) is not None:
+            values[name] = tuple(word for bit, (word, _) in _CONDITIONS.items() if mask & bit)
     if told.self_test_running is not None:
         values["self_test_running"] = bool(told.self_test_running)
     values["self_test_result"] = _RESULTS.get(told.self_test_result)

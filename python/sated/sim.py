@@ -105,10 +105,12 @@ def environment(drive: str | os.PathLike[str]) -> dict[str, str]:
     `drive`: a state file, or the URI of a simulated drive that has one; without, nothing would be kept from one process
     to the next. Raises ParseError for another drive, UnsupportedError where the shim is missing.
     """
-    where = _state_uri(os.fspath(drive))
+    where, shim = _state_uri(os.fspath(drive)), _shim()
+    if set(shim) & set(": "):
+        raise UnsupportedError(f"{shim}: LD_PRELOAD takes no path with blanks or colons; install sated elsewhere")
     return {
         "SATED_SIM_EXEC": where,
-        "LD_PRELOAD": ":".join([_shim(), *filter(None, [os.environ.get("LD_PRELOAD")])]),
+        "LD_PRELOAD": ":".join([shim, *filter(None, [os.environ.get("LD_PRELOAD")])]),
     }
 
 

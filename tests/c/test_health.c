@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "core/random.h"
+#include "protocol/known_health.h"
 
 static struct random rng;
 
@@ -76,6 +77,9 @@ static void ask(uint32_t protocol, int rounds)
             CHECK(sum != 1u << 31); /* reads every byte */
             CHECK(memchr(health.warnings, 0, sizeof health.warnings) && memchr(health.doubts, 0, sizeof health.doubts));
             CHECK(health.n_sensors_c <= 8);
+            CHECK(!(health.conditions & ~health.conditions_told) && health.operation_percent <= 100);
+            CHECK(!(health.known & KNOWN_BIT(health, operation_percent)) ||
+                  health.conditions & (SATED_HEALTH_SANITIZING | SATED_HEALTH_FORMATTING));
             sated_health_pages_free(pages);
         } else {
             struct sated_detail detail;

@@ -420,6 +420,16 @@ static void check_dma(void)
         CHECK(reply.nvme_status == 0 && page[3] == 100);
         CHECK_EQ(page[16] == 0xee, !stands);
         CHECK_EQ(page[4095] == 0xee, !stands);
+        /* What is shorter than a page by itself, too; nothing of the drive's own memory comes with it. */
+        memset(page, stands ? 0xee : 0, sizeof page);
+        c = (struct sated_nvme_command){
+            .opcode = 0x0a, .admin = true, .cdw10 = 0x0e, .direction = SATED_DATA_IN, .data_len = 8};
+        CHECK_EQ(target_nvme(s, 0, &c, page, &reply), 0);
+        for (size_t i = 8; i < sizeof page; i++)
+            if (page[i]) {
+                CHECK_EQ(page[i], 0);
+                break;
+            }
     }
     sim_free(s);
 }

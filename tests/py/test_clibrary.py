@@ -80,7 +80,7 @@ STRUCT_SIZES = {
     "sated_drive_options": 16,
     "sated_environment": 80,
     "sated_guard": 1032,
-    "sated_health": 2272,
+    "sated_health": 2280,
     "sated_histogram_row": 32,
     "sated_identity": 3456,
     "sated_load_options": 88,

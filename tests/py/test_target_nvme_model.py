@@ -493,7 +493,10 @@ class Subsystem(RuleBasedStateMachine):
         else:
             trouble = "none"
             self.send(controller, 0x80, errors, nsid=nsid, cdw=cdw)
-        for each in [] if errors or trouble == "before" else meant:
+        done = set() if errors or trouble == "before" else meant
+        if done and done == set(self.ns) and trouble not in ("fails", "half"):
+            self.medium.fill(0, 0)  # with every namespace erased, what lay beside them is, too
+        for each in done:
             ns = self.ns[each]
             ns.broken = trouble in ("fails", "half")
             if ns.broken:

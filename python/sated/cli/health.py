@@ -33,7 +33,7 @@ Written = Annotated[
 
 
 def health(uri: Uri, json: Json = False, raw: Raw = False, calibrate: Calibrate = None, written: Written = None) -> int:
-    """Show how a drive is: temperature, wear, what was written to it, errors, self-tests.
+    """Show how a drive is: what stands in its way, temperature, wear, what was written to it, errors, self-tests.
 
     Reads only. What the drive does not tell is "–" (null in JSON), never 0.
     """
@@ -149,9 +149,18 @@ def _self_test(told: Health) -> str:
     return told.self_test_result + ("" if told.self_test_hours is None else f" at {told.self_test_hours:,} h")
 
 
+def _conditions(told: Health) -> list[tuple[str, str]]:
+    if told.conditions_told is None:
+        return [("condition", _text.UNKNOWN)]
+    if told.conditions:
+        return [("condition", line) for line in told.advice]
+    return [("condition", f"none; it told of {', '.join(told.conditions_told)}")]
+
+
 def _lines(told: Health) -> list[tuple[str, str]]:
     critical = told.critical_warnings
     lines = [
+        *_conditions(told),
         ("critical warnings", _text.UNKNOWN if critical is None else ", ".join(critical) or "none"),
         ("temperature", _unit(told.temperature_c, "C")),
         ("percentage used", _unit(told.percentage_used, "%")),
