@@ -13,7 +13,7 @@ help:
 	@echo 'make demo            review a simulated drive; the last line is the path of the report'
 	@echo 'make test            the default tests: no root, no drive'
 	@echo 'make check           format, lint, types, both compilers, sanitizers'
-	@echo 'make test-long       what takes hours: a million random answers for each decoder, the guests over and over'
+	@echo 'make test-long       what takes hours: a million random answers for each decoder, the guests over and over, and broken'
 	@echo 'make test-tools      against fio, hdparm, nvme-cli, sdparm, sg3_utils and smartmontools'
 	@echo 'make test-notebooks  every notebook'
 	@echo 'make test-browser    the report in Chromium'
@@ -72,6 +72,7 @@ test-long: $(READY)
 	@$(BIN)/python -m pytest -m long --sanitize --durations=0
 	@$(BIN)/python tests/vm/run.py --repeat 20 faults
 	@$(BIN)/python tests/vm/run.py --repeat 5
+	@$(BIN)/python tests/vm/mutate.py
 
 test-tools: $(READY)
 	@.ci/setup need fio hdparm nvme sdparm sg_inq smartctl

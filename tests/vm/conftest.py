@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,3 +22,10 @@ def said() -> dict[str, Any]:
 def nodes(said: dict[str, Any]) -> dict[str, str]:
     """The names in sysfs by serial number; of a namespace by "SERIAL-NSID" too."""
     return oracle.nodes(said)
+
+
+@pytest.fixture
+def removed() -> Iterator[None]:
+    """Takes the device-mapper targets of a test away."""
+    yield
+    subprocess.run(["dmsetup", "remove_all", "--force"], check=False, timeout=30)

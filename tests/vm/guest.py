@@ -55,6 +55,9 @@ class Guest:
         shutil.rmtree(self.folder, ignore_errors=True)
         self.out.mkdir(parents=True)
         for name, size in self.machine.disks.items():
+            if name in self.machine.volatile:
+                self.make_volatile(name, size)
+                continue
             with self.disk(name).open("wb") as disk:
                 disk.write(content(name))
                 disk.truncate(size << 20)
@@ -68,7 +71,13 @@ class Guest:
             self.disk(name).unlink(missing_ok=True)
 
     def disk(self, name: str) -> Path:
-        return self.folder / f"{name}.raw"
+        return self.folder / f"{name}.disk"
+
+    def make_volatile(self, name: str, size: int) -> None:
+        """QEMU tells a qcow2 file only at a flush where it put what was written: until then a kill loses it, as a
+        drive's cache loses what is in it."""
+        create = [self.image.root / "usr/bin/qemu-img", "create", "-q", "-f", "qcow2", self.disk(name), f"{size}M"]
+        subprocess.run(create, check=True, timeout=60, env=self.image.environment())
 
     def cut_power(self, limit_s: float) -> None:
         """Boots, runs the machine's `cut`, and kills the guest when that says so; the disks stay for the next boot."""
@@ -92,6 +101,8 @@ class Guest:
             'read -r up rest </proc/uptime; echo "init[$up]: set up" >/dev/console',
             f"cd {shlex.quote(str(REPOSITORY))}",
             "export PYTHONDONTWRITEBYTECODE=1 PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 LANG=C.UTF-8 HOME=/root",
+            # The package of this checkout, also where .venv is that of another (mutate.py).
+            f"export PYTHONPATH={shlex.quote(str(REPOSITORY / 'python'))}",
             shlex.join(map(str, command)),
         ]
         (self.out / "status").unlink(missing_ok=True)
@@ -123,7 +134,8 @@ class Guest:
         if faults:
             file = f"driver=blkdebug,image.driver=file,image.filename={self.disk(name)},{faults}"
         below = ",".join(f"file.{part}" for part in file.split(","))
-        return f"if=none,id={name},driver=raw,discard=unmap,detect-zeroes=unmap,{below}"
+        driver = "qcow2" if name in self.machine.volatile else "raw"
+        return f"if=none,id={name},driver={driver},discard=unmap,detect-zeroes=unmap,{below}"
 
     def kernel_command_line(self) -> str:
         fixed = (

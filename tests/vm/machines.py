@@ -8,15 +8,17 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Machine:
-    """@param disks name -> MiB; @param blkdebug name -> what QEMU's driver blkdebug does to it; @param devices QEMU's
-    -device arguments; @param modules what is loaded first; @param setup shell lines that run in the guest, each of
-    which must succeed; @param cut shell lines of a first boot, which make /vm/now when the power is to go; @param
-    expected of a machine that is recorded: "{SERIAL} ? MEMBER TEXT", what a list must say"""
+    """@param disks name -> MiB; @param blkdebug name -> what QEMU's driver blkdebug does to it; @param volatile disks
+    with a cache that a power cut empties; @param devices QEMU's -device arguments; @param modules what is loaded first;
+    @param setup shell lines that run in the guest, each of which must succeed; @param cut shell lines of a first boot,
+    which make /vm/now when the power is to go; @param expected of a machine that is recorded:
+    "{SERIAL} ? MEMBER TEXT", what a list must say"""
 
     name: str
     about: str
     disks: dict[str, int] = field(default_factory=dict)
     blkdebug: dict[str, str] = field(default_factory=dict)
+    volatile: tuple[str, ...] = ()
     devices: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
     setup: tuple[str, ...] = ()
@@ -243,8 +245,8 @@ RECORDED = (SATA_AHCI, SAS_HBA, NVME_PATHS, USB_BRIDGE, VIRTIO, MD_SET, MAPPED)
 
 NVME = Machine(
     name="nvme",
-    about="Two controllers with three namespaces, one of which has blocks of 4 KiB; one with protection; a plain one.",
-    disks={"one": 64, "two": 64, "three": 64, "protected": 64, "plain": 64},
+    about="Two controllers with three namespaces, one of 4 KiB blocks; one with protection; a plain one; nvme-loop.",
+    disks={"one": 64, "two": 64, "three": 64, "protected": 64, "plain": 64, "loop": 64},
     devices=(
         "nvme-subsys,id=subsystem,nqn=dual",
         "nvme,id=left,serial=DUAL0001,subsys=subsystem",
@@ -255,8 +257,23 @@ NVME = Machine(
         "nvme,id=protected,serial=PROT0001",
         "nvme-ns,drive=protected,bus=protected,nsid=1,ms=8,pi=1",
         "nvme,id=plain,serial=PLAIN001,drive=plain",
+        "virtio-blk-pci,drive=loop,serial=BACK0001",
     ),
-    modules=("nvme",),
+    modules=("nvme", "virtio_blk", "configfs", "nvme_loop"),
+    setup=(
+        # What was never written has no protection that a read could be checked against.
+        f"blkdiscard --force --zeroout {by_serial('PROT0001')}",
+        # Documentation/nvme/nvmet: a target of the kernel's own, and the host that it is connected to is this one.
+        "mount -t configfs configfs /sys/kernel/config",
+        "cd /sys/kernel/config/nvmet && mkdir subsystems/loop subsystems/loop/namespaces/1 ports/1",
+        "echo 1 >subsystems/loop/attr_allow_any_host && echo LOOP0001 >subsystems/loop/attr_serial",
+        "backing=/dev/$(basename $(dirname $(grep -l BACK0001 /sys/block/*/serial)))",
+        "echo $backing >subsystems/loop/namespaces/1/device_path",
+        "echo 1 >subsystems/loop/namespaces/1/enable",
+        "echo loop >ports/1/addr_trtype && ln -s $PWD/subsystems/loop ports/1/subsystems/loop",
+        "nvme connect --transport=loop --nqn=loop --hostnqn=guest",
+        f'for again in $(seq 100); do [ -n "{by_serial("LOOP0001")}" ] && break; sleep 0.1; done',
+    ),
 )
 
 SCSI = Machine(
@@ -281,7 +298,7 @@ SCSI = Machine(
 
 FAULTS = Machine(
     name="faults",
-    about="Drives that fail: an NVMe one on blkdebug, scsi_debug, null_blk with bad blocks, dm-error and dm-flakey.",
+    about="Drives that fail or are slow: NVMe on blkdebug, scsi_debug, null_blk, dm-error, dm-flakey and dm-delay.",
     disks={"bad": 64, "reset": 64, "pulled": 64},
     # Every read that touches this sector of 512 bytes fails.
     blkdebug={"bad": "inject-error.0.event=read_aio,inject-error.0.sector=2048,inject-error.0.errno=5"},
@@ -290,12 +307,24 @@ FAULTS = Machine(
         "nvme,serial=RESET001,drive=reset",
         "nvme,serial=PULLED01,drive=pulled",
     ),
-    modules=("nvme", "sd_mod", "sg", "configfs", "dm_mod", "dm_flakey", "null_blk nr_devices=0"),
+    modules=(
+        "nvme",
+        "sd_mod",
+        "sg",
+        "configfs",
+        "dm_mod",
+        "dm_flakey",
+        "dm_delay",
+        "null_blk nr_devices=0 poll_queues=1",
+    ),
     setup=(
         "modprobe scsi_debug dev_size_mb=64 delay=0 max_luns=1",
         "mount -t configfs configfs /sys/kernel/config",
         "cd /sys/kernel/config/nullb && mkdir nullb0 && cd nullb0",
         "echo 64 >size && echo 1 >memory_backed && echo '+800-815' >badblocks && echo 1 >power",
+        "mkdir ../nullb1 && cd ../nullb1",
+        "echo 64 >size && echo 1 >memory_backed && echo 1 >poll_queues",
+        "echo 2 >irqmode && echo 20000000 >completion_nsec && echo 1 >power",
     ),
 )
 
@@ -338,6 +367,7 @@ RESUME = Machine(
     name="resume",
     about="A file system on a disk that outlives a power cut in the middle of a plan.",
     disks={"work": 192},
+    volatile=("work",),
     devices=("virtio-blk-pci,drive=work,serial=WORK0001",),
     modules=("virtio_blk", "ext4"),
     setup=(
@@ -353,4 +383,5 @@ RESUME = Machine(
     ),
 )
 
-TESTED = (NVME, SCSI, FAULTS, STACKS, RESUME)
+# The longest first, so that two at a time end together.
+TESTED = (RESUME, STACKS, SCSI, FAULTS, NVME)

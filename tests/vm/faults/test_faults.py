@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -70,34 +69,17 @@ def test_medium_errors_of_scsi_debug(medium_errors: str, engine: str) -> None:
     check_pass(f"/dev/{medium_errors}", engine, {0x1230 * 512, 0x1238 * 512}, errno.ENODATA, 4 << 20)
 
 
-def mapped(name: str, *table: str) -> str:
-    """A device-mapper target without udev: the kernel's own node."""
-    subprocess.run(
-        ["dmsetup", "create", name, "--noudevsync"], input="\n".join(table), text=True, check=True, timeout=30
-    )
-    told = subprocess.run(
-        ["dmsetup", "info", "-c", "--noheadings", "-o", "minor", name], capture_output=True, check=True
-    )
-    return f"/dev/dm-{int(told.stdout)}"
-
-
-@pytest.fixture
-def removed() -> Iterator[None]:
-    yield
-    subprocess.run(["dmsetup", "remove_all", "--force"], check=False, timeout=30)
-
-
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_error_target(nodes: dict[str, str], removed: None, engine: str) -> None:
     under = f"/dev/{nodes['RESET001']}"
     lines = [f"0 1024 linear {under} 0", "1024 24 error", f"1048 100000 linear {under} 1048"]
-    check_pass(mapped("broken", *lines), engine, {512 * number for number in (1024, 1032, 1040)}, errno.EIO)
+    check_pass(drives.mapped("broken", *lines), engine, {512 * number for number in (1024, 1032, 1040)}, errno.EIO)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_load_gives_up_on_a_flakey_target_that_is_down(nodes: dict[str, str], removed: None, engine: str) -> None:
     """Up for no second and down for a minute: every read fails, and after 100 the load says so."""
-    path = mapped("flakey", f"0 100000 flakey /dev/{nodes['RESET001']} 0 0 60")
+    path = drives.mapped("flakey", f"0 100000 flakey /dev/{nodes['RESET001']} 0 0 60")
     with sated.open(path) as drive, pytest.raises(sated.SatedError) as failed:
         sated.load(drive, sated.Workload(op="randread", size=BLOCK, depth=4), seconds=30, engine=engine)
     assert failed.value.exit_code == 4

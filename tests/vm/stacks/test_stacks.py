@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -93,4 +95,19 @@ def test_a_mirror_writes_to_both_halves(nodes: dict[str, str]) -> None:
         result = sated.load(drive, work, ios=64)
         after = [drives.counted(each)["write_bytes"] for each in members]
     assert all(now - then >= result.totals.bytes == 4 << 20 for now, then in zip(after, before, strict=True))
+    path.unlink()
+
+
+@pytest.mark.parametrize("engine", ["io_uring", "sync"])
+def test_a_file_that_shrinks_in_the_middle_of_a_load(engine: str) -> None:
+    """At the end of a file fewer bytes come back, behind it none (read(2)); neither counts as read."""
+    path = Path("/run/lvm2", f"shrinks-{engine}")
+    with sated.open(str(path), create="8MiB") as drive:
+        thread = threading.Timer(1.0, os.truncate, (path, (4 << 20) + 2048))
+        thread.start()
+        with pytest.raises(sated.SatedError) as short:
+            sated.load(drive, sated.Workload(op="randread", size="16k", depth=4), seconds=10, engine=engine)
+        thread.join()
+    assert short.value.exit_code == 4
+    assert re.search(r"only (0|2048) of 16384 bytes came through", str(short.value))
     path.unlink()
