@@ -107,7 +107,7 @@ void target_init(struct sim *s);
 void target_power_on(struct sim *s);
 const char *target_check(const struct sim *s);
 void target_identify(const struct sim *s, struct sated_identity *out);
-int target_refuse(const struct sim *s);        /* why the medium is blocked; never 0 */
+int target_refuse(const struct sim *s); /* why the medium is blocked; never 0 */
 
 /* state.c. state_read takes a file apart as far as saying of which drive it is (the caller frees all four);
  * state_load puts the rest into a drive made of just that, which is as it was where the file is refused. `data` is used
