@@ -65,7 +65,8 @@ static const char *blocked(const struct sim *s)
         return "it has no namespace attached to its controller; create and attach one (nvme create-ns, attach-ns)";
     if (formatting(s, ns))
         return "its namespace is being formatted; wait for the end of that";
-    return ns->broken ? "a format of its namespace failed or was broken off; format it again (Format NVM, nvme format)" : NULL;
+    return ns->broken ? "a format of its namespace failed or was broken off; format it again (Format NVM, nvme format)"
+                      : NULL;
 }
 
 /* The window is only set anew where the namespace is another one or has another size: an LBA limit stays. */

@@ -74,9 +74,9 @@ int sated_sim_power_cycle(struct sated_drive *d);
 
 /* What can be made to go wrong. */
 enum sated_sim_fault_kind {
-    SATED_FAULT_FAIL = 1,      /* a command is answered with the given sense data, error or status, and does nothing; what
+    SATED_FAULT_FAIL = 1, /* a command is answered with the given sense data, error or status, and does nothing; what
                                   a load does is no command of these, and never meets one */
-    SATED_FAULT_POWER_CUT = 2, /* during a command; no command is answered until sated_sim_power_cycle */
+    SATED_FAULT_POWER_CUT = 2,       /* during a command; no command is answered until sated_sim_power_cycle */
     SATED_FAULT_OPERATION_FAILS = 3, /* the next sanitize, format or self-test to be started ends in a failure */
     SATED_FAULT_STALL = 4,           /* what goes on makes no progress */
     SATED_FAULT_NO_REGISTERS = 5,    /* ATA: the bridge returns none */

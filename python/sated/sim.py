@@ -250,13 +250,13 @@ class Simulation:
         """Orders a fault; up to 16 stand at a time, and they are kept with the drive's state.
 
         `kind`: one of FAULTS. "fail" answers a command with `sense` (key, ASC, ASCQ), `ata_error` (the ERROR register),
-        `nvme_status` (15 bits) or `host_status` (the kernel's DID_*), as the drive's protocol has it, and meets commands
-        only: what a load reads and writes is none, and does not fail; "power-cut" cuts
-        the power during a command, which had its effect (`outcome` "after"), none ("before"), or half of it ("half");
-        "operation-fails" spoils the next sanitize, format or self-test; "stall" stops the progress of what goes on;
-        the others are the quirks of bridges, adapters and drives in the field. `opcode`: only for commands of this
-        code (SCSI operation code, ATA command, NVMe opcode). `after`: so many are let through; `count`: so many are
-        met, 0 = all until `heal`. Raises ParseError.
+        `nvme_status` (15 bits) or `host_status` (the kernel's DID_*), as the drive's protocol has it, and meets
+        commands only: what a load reads and writes is none, and does not fail; "power-cut" cuts the power during a
+        command, which had its effect (`outcome` "after"), none ("before"), or half of it ("half"); "operation-fails"
+        spoils the next sanitize, format or self-test; "stall" stops the progress of what goes on; the others are the
+        quirks of bridges, adapters and drives in the field. `opcode`: only for commands of this code (SCSI operation
+        code, ATA command, NVMe opcode). `after`: so many are let through; `count`: so many are met, 0 = all until
+        `heal`. Raises ParseError.
         """
         if kind not in FAULTS or outcome not in _OUTCOMES:
             raise ParseError(
