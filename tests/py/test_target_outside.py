@@ -74,7 +74,7 @@ def test_what_is_blocked_is_not_purged_or_limited(uri: str, block: Any) -> None:
     with sated.open(uri) as drive:
         sated.load(drive, sated.Workload(op="randwrite", size="8k", depth=4), ios=100)
         assert drive.guard().safe and not drive.identity.reasons and drive.purge_methods()[0].why_not is None
-        capacity = drive.identity.capacity_bytes
+        capacity = drive.identity.capacity_bytes or 0
         helps = block(drive)
         mapped = drive.sim.counters.mapped_units
         for change in (drive.purge, lambda: drive.set_capacity(bytes=capacity // 8192 * 4096), drive.restore_capacity):
@@ -93,7 +93,7 @@ def test_a_clipped_drive_says_that_it_hides_sectors_itself() -> None:
     with sated.open(X210) as drive:
         sectors = int(ata.decode_native_max(drive.ata(ata.build_read_native_max()).sense).sectors)
         drive.ata(ata.build_set_max(sectors // 2 // 8 * 8 - 1, keep=True))
-        offered = drive.identity.capacity_bytes
+        offered = drive.identity.capacity_bytes or 0
         with pytest.raises(sated.SatedError, match=f"{offered}.*hides the rest itself.*SET MAX"):
             drive.set_capacity(fraction=0.75)
         assert drive.set_capacity(bytes=offered // 8192 * 4096).accessible_bytes == offered // 8192 * 4096
