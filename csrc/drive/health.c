@@ -2,6 +2,7 @@
 #include "drive/health.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,8 +152,10 @@ bool health_bytes(struct health *h, const char *what, const uint64_t count[2], u
         health_doubt(h, "%s: 0 is told, which stands for none or not reported", what);
         return false;
     }
-    if (!count[1] && !__builtin_mul_overflow(count[0], unit, bytes))
+    if (!count[1] && !__builtin_mul_overflow(count[0], unit, bytes)) {
+        h->unit = unit > h->unit ? unit : h->unit;
         return true;
+    }
     health_doubt(h, "%s: has more than 2^64 bytes, which no drive can have written", what);
     return false;
 }
@@ -226,11 +229,26 @@ static int health_simulated(struct health *h)
     return 0;
 }
 
+/* The ratio of two counts, where neither is off by more than 1 % for being told in whole units. */
+static void take_amplification(struct health *h)
+{
+    struct sated_health *o = h->out;
+    if (!TOLD(h, host_bytes_written) || !TOLD(h, media_bytes_written) || !o->host_bytes_written)
+        return;
+    uint64_t least = o->host_bytes_written < o->media_bytes_written ? o->host_bytes_written : o->media_bytes_written;
+    if (h->unit > least / 100)
+        health_doubt(h,
+                     "lifetime write amplification: %" PRIu64 " bytes are counted in units of up to %" PRIu64
+                     ", too few for a ratio",
+                     least, h->unit);
+    else
+        TELL(h, lifetime_write_amplification, (double)o->media_bytes_written / (double)o->host_bytes_written);
+}
+
 static void finish(struct health *h)
 {
     struct sated_health *o = h->out;
-    if (TOLD(h, host_bytes_written) && TOLD(h, media_bytes_written) && o->host_bytes_written)
-        TELL(h, lifetime_write_amplification, (double)o->media_bytes_written / (double)o->host_bytes_written);
+    take_amplification(h);
     o->known |= KNOWN_BIT(health, warnings) | KNOWN_BIT(health, doubts) | KNOWN_BIT(health, n_sensors_c) |
                 KNOWN_BIT(health, sensors_c);
 }

@@ -20,6 +20,7 @@ struct health {
     size_t n;                         /* bytes of it */
     struct sated_reply reply;         /* what came with it, also where it was refused */
     unsigned answers;                 /* pages that came */
+    uint64_t unit;                    /* bytes of the coarsest count that bytes were made from */
     int first;                        /* error of the first page that did not come, */
     struct sated_detail first_detail; /* and its sentence */
     bool over;                        /* the drive is gone or may not be asked: nothing more is */

@@ -270,13 +270,16 @@ _COUNTED: dict[int, str] = {
 
 def _apply_rules(values: dict[str, Any], attributes: tuple[ata.Attribute, ...]) -> None:
     """What registered attributes tell and nothing else did; the doubt that a unit is not known ends with it."""
+    unit = 0
     for a in attributes:
         member = _COUNTED.get(a.meaning)
         if member and values[member] is None and a.total_bytes is not None:
             values[member] = a.total_bytes
+            unit = max(unit, a.unit_bytes or 0)
             values["doubts"] = [line for line in values["doubts"] if not line.startswith(f"attribute {a.id} (")]
     host, media = values["host_bytes_written"], values["media_bytes_written"]
-    if values["lifetime_write_amplification"] is None and host and media is not None:
+    # As in C: no ratio of counts that their units make uncertain by more than 1 %.
+    if unit and host and media is not None and unit <= min(host, media) // 100:
         values["lifetime_write_amplification"] = media / host
 
 

@@ -26,8 +26,8 @@ static void check_off(void)
     drive = open_drive(MODEL);
     fault(SATED_FAULT_POWER_CUT, 1, -1, SATED_FAULT_BEFORE);
     CHECK_EQ(ready(), -1);
-    REFUSED(sim_submit(drive->sim, 0, SATED_READ, 0, 4096), -EIO, "without power");
-    REFUSED(simulated_purge(drive, &empty), -EIO, "without power");
+    REFUSED(sim_submit(drive->sim, 0, SATED_READ, 0, 4096), -EIO, "no power");
+    REFUSED(simulated_purge(drive, &empty), -EIO, "no power");
     power_cycle();
     CHECK_EQ(sim_submit(drive->sim, 0, SATED_READ, 0, 4096), 0);
     CHECK(sim_next(drive->sim, &tag, &done, &status));

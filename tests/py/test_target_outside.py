@@ -74,7 +74,7 @@ def test_what_is_blocked_is_not_purged_or_limited(uri: str, block: Any) -> None:
     with sated.open(uri) as drive:
         sated.load(drive, sated.Workload(op="randwrite", size="8k", depth=4), ios=100)
         assert drive.guard().safe and not drive.identity.reasons and drive.purge_methods()[0].why_not is None
-        capacity = drive.identity.capacity_bytes
+        capacity = drive.identity.capacity_bytes or 0
         helps = block(drive)
         mapped = drive.sim.counters.mapped_units
         for change in (drive.purge, lambda: drive.set_capacity(bytes=capacity // 8192 * 4096), drive.restore_capacity):
@@ -93,7 +93,7 @@ def test_a_clipped_drive_says_that_it_hides_sectors_itself() -> None:
     with sated.open(X210) as drive:
         sectors = int(ata.decode_native_max(drive.ata(ata.build_read_native_max()).sense).sectors)
         drive.ata(ata.build_set_max(sectors // 2 // 8 * 8 - 1, keep=True))
-        offered = drive.identity.capacity_bytes
+        offered = drive.identity.capacity_bytes or 0
         with pytest.raises(sated.SatedError, match=f"{offered}.*hides the rest itself.*SET MAX"):
             drive.set_capacity(fraction=0.75)
         assert drive.set_capacity(bytes=offered // 8192 * 4096).accessible_bytes == offered // 8192 * 4096
@@ -164,3 +164,32 @@ def test_a_path_with_a_comma(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     for uri in ("my.sim", "sim:./my.sim", "sim:x210,scale=1/64,state=my.sim"):
         with pytest.raises(sated.ParseError, match="comma"):
             sated.sim.environment(uri)
+
+
+def test_no_ratio_of_a_few_coarse_units_of_an_ata_drive() -> None:
+    """Attribute 233 counts whole GiB: n of them are off by up to 1/n, and up to 100 make no ratio that holds to 1 %.
+    Sequential writes are programmed once."""
+    writes = sated.Workload(op="write", size="128k", depth=4)
+    with sated.open(X210) as drive:
+        sated.load(drive, writes, bytes=30 * 2**24)  # times 64: 30 GiB
+        few = drive.health()
+        assert few.media_bytes_written and few.host_bytes_written
+        assert few.lifetime_write_amplification is None
+        assert any("too few for a ratio" in doubt for doubt in few.doubts)
+        sated.load(drive, writes, bytes=120 * 2**24)
+        many = drive.health()
+        assert many.lifetime_write_amplification == pytest.approx(1, abs=0.01)
+        assert not any("too few for a ratio" in doubt for doubt in many.doubts)
+
+
+def test_no_ratio_of_a_few_coarse_units_of_an_nvme_drive() -> None:
+    """Data units written are thousands of 512 bytes, rounded up (NVMe Base 2.0, 5.16.1.3)."""
+    with sated.open(NVME) as drive:
+        sated.load(drive, sated.Workload(op="write", size="4k"), ios=1)  # times 1024: 8.2 units, told as 9
+        few = drive.health()
+        assert few.host_bytes_written == 9 * 512000
+        assert few.lifetime_write_amplification is None
+        assert any("too few for a ratio" in doubt for doubt in few.doubts)
+        sated.load(drive, sated.Workload(op="write", size="4k"), ios=20)
+        many = drive.health()
+        assert many.lifetime_write_amplification == pytest.approx(1, abs=0.01)
