@@ -175,8 +175,10 @@ uint32_t timeout_choose(struct sated_drive *d, const struct command *c, const vo
     struct sated_detail before = *error_last();
     uint32_t estimate = 0, ms = usual(c);
     bool may_be_long = false;
-    if (d->kind == HANDLE_REPLAY)
-        return ms; /* nothing waits for it, and its questions are those that were recorded */
+    /* Nothing waits for these; the questions of a recorded drive are those that were recorded, and what a simulated one
+     * has to tell first, such as a unit attention, is for who sends the command. */
+    if (d->kind == HANDLE_REPLAY || d->kind == HANDLE_SIMULATED)
+        return ms;
     if (c->ata && c->ata->command == SECURITY_ERASE_UNIT)
         estimate = estimate_erase(d, data, c->data_len);
     else if (!c->ata && c->scsi && usual_scsi(c->scsi, &may_be_long) && may_be_long)
