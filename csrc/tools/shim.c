@@ -24,9 +24,11 @@
 static struct shim_file *files[DESCRIPTORS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool inside; /* the library's own calls go on to the C library */
-static pid_t owner;               /* a child that has yet to call exec, in its parent's memory, has no drive */
-static uint32_t nodes;            /* that are open */
-static bool forked;               /* there may be children that want the drive */
+static _Thread_local int
+    errno_before;      /* a call that succeeds leaves errno as it is: libnvme looks at it after an ioctl */
+static pid_t owner;    /* a child that has yet to call exec, in its parent's memory, has no drive */
+static uint32_t nodes; /* that are open */
+static bool forked;    /* there may be children that want the drive */
 
 bool shim_enter(void)
 {
@@ -34,6 +36,7 @@ bool shim_enter(void)
         return false;
     pthread_mutex_lock(&lock);
     inside = true;
+    errno_before = errno;
     return true;
 }
 
@@ -41,6 +44,7 @@ void shim_leave(void)
 {
     shim_stay(nodes && !forked);
     inside = false;
+    errno = errno_before;
     pthread_mutex_unlock(&lock);
 }
 
