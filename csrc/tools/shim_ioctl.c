@@ -57,8 +57,11 @@ static int sg_io(struct sg_io_hdr *h)
     if (!c.data_len)
         c.direction = SATED_DATA_NONE;
     int rc = shim_scsi(&c, h->dxferp, &reply);
-    if (rc && !reply.scsi_status && !reply.host_status)
-        return rc == SATED_PARSE ? -EINVAL : shim_refuse(rc);
+    if (rc == SATED_PARSE)
+        return -EINVAL;
+    /* What is wrong with an answer, such as that it has no registers, is for the tool to find. */
+    if ((rc > -4096 && rc < 0 && !reply.scsi_status && !reply.host_status) || rc == SATED_STATE)
+        return shim_refuse(rc);
     h->status = reply.scsi_status;
     h->masked_status = (reply.scsi_status >> 1) & 0x1f;
     h->msg_status = 0;
