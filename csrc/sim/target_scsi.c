@@ -357,11 +357,12 @@ static void carry_out(struct sim *s, const struct sated_scsi_command *c, void *d
         else
             scsi_fail(&k, KEY_ILLEGAL, CODE_INVALID_OPCODE);
     } else if (let_through(&k) && is_clean(&k)) {
-        wake(&k);
-        if (k.row->flags & SCSI_WRITE && scsi_mode_protected(s))
+        if (k.row->flags & SCSI_WRITE && scsi_mode_protected(s)) {
             scsi_fail(&k, KEY_PROTECT, CODE_WRITE_PROTECTED);
-        else
+        } else {
+            wake(&k);
             k.row->run(&k);
+        }
     }
 }
 

@@ -428,6 +428,7 @@ class Drives(RuleBasedStateMachine):
             elif not number:
                 blocks = m.next_blocks
             m.next_size, m.next_blocks = size, blocks
+            m.saved = dict(m.mode)  # SP saves all the pages there are, sent or not (SPC-5, MODE SELECT(6))
             if size == m.size:
                 m.blocks = blocks
         descriptor = (
