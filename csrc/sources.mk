@@ -15,7 +15,7 @@ SATED_SOURCES := \
 	sim/target_nvme_identify.c sim/target_nvme_io.c sim/target_nvme_logs.c sim/target_nvme_namespace.c \
 	sim/target_nvme_test.c sim/target_sat.c sim/target_sat_pages.c sim/target_sat_pass.c sim/target_scsi.c \
 	sim/target_scsi_erase.c sim/target_scsi_inquiry.c sim/target_scsi_log.c sim/target_scsi_media.c \
-	sim/target_scsi_mode.c sim/target_scsi_power.c sim/target_scsi_table.c sim/timing.c \
+	sim/target_scsi_mode.c sim/target_scsi_power.c sim/target_scsi_table.c sim/target_sense.c sim/timing.c \
 	transport/block.c transport/calls.c transport/callback.c transport/command.c transport/device.c transport/exchange.c \
 	transport/handle.c transport/learn.c transport/lengths.c transport/names.c transport/node.c transport/nvme_ioctl.c transport/nvme_tree.c \
 	transport/open.c transport/readonly.c transport/record.c transport/regular.c transport/replay.c transport/scrub.c \

@@ -62,6 +62,23 @@ void target_changed(struct sim *s);
 /* What a load and the medium can be addressed by now: a window, and whether it is open. */
 void target_set_window(struct sim *s, uint64_t base_bytes, uint64_t bytes, bool blocked);
 
+/* ---- Sense data ---- */
+
+struct target_sense {
+    uint8_t key;
+    uint16_t code;  /* ASC and ASCQ */
+    bool specific;  /* SKSV */
+    uint8_t sks[3]; /* the sense key specific bytes, SKSV left out */
+    bool valid;     /* INFORMATION */
+    uint64_t information;
+};
+
+/* @param descriptor its format; @param out zeroed first. Return: its length. */
+uint32_t target_sense_encode(const struct target_sense *sense, bool descriptor, uint8_t out[32]);
+
+/* The command ends with CHECK CONDITION and this sense data. */
+void target_check_condition(struct sated_reply *reply, const struct target_sense *sense, bool descriptor);
+
 /* ---- Operations ---- */
 
 #define OPERATION_LONGEST_NS (INT64_MAX / 65536) /* 39 hours of the drive's own time */

@@ -11,25 +11,10 @@
 
 void sat_sense(struct sat *x, unsigned key, unsigned asc, unsigned ascq)
 {
-    uint8_t *b = x->reply->sense;
+    const struct target_sense sense = {.key = (uint8_t)key, .code = (uint16_t)(asc << 8 | ascq)};
+    bool descriptor = x->s->target.ata.descriptors && !fault_stands(x->s, SATED_FAULT_FIXED_SENSE);
     x->moved = 0;
-    x->reply->scsi_status = CHECK_CONDITION;
-    x->reply->driver_status = DRIVER_SENSE;
-    memset(b, 0, sizeof x->reply->sense);
-    if (x->s->target.ata.descriptors && !fault_stands(x->s, SATED_FAULT_FIXED_SENSE)) {
-        b[0] = 0x72;
-        b[1] = (uint8_t)key;
-        b[2] = (uint8_t)asc;
-        b[3] = (uint8_t)ascq;
-        x->reply->sense_len = 8;
-    } else {
-        b[0] = 0x70;
-        b[2] = (uint8_t)key;
-        b[7] = 10;
-        b[12] = (uint8_t)asc;
-        b[13] = (uint8_t)ascq;
-        x->reply->sense_len = 18;
-    }
+    target_check_condition(x->reply, &sense, descriptor);
 }
 
 void sat_answer(struct sat *x, const void *data, uint32_t n)
@@ -75,8 +60,7 @@ bool sat_send(struct sat *x, struct ata_task *t)
 
 /* ---- Media ---- */
 
-/* A lock of the bridge itself, such as those of portable disks, stands before the drive. */
-static bool bridge_is_locked(struct sat *x)
+bool sat_bridge_is_locked(struct sat *x)
 {
     if (!fault_stands(x->s, SATED_FAULT_BRIDGE_LOCK))
         return false;
@@ -116,7 +100,7 @@ static bool span_is_good(struct sat *x, const struct span *p)
 static void media(struct sat *x, enum sated_direction direction)
 {
     struct span p = span_of(x->c->cdb);
-    if (bridge_is_locked(x) || !span_is_good(x, &p))
+    if (sat_bridge_is_locked(x) || !span_is_good(x, &p))
         return;
     if (x->c->direction != (uint32_t)direction || x->c->data_len < p.blocks * ATA_SECTOR) {
         sat_invalid_field(x);
@@ -143,7 +127,7 @@ static void without_data(struct sat *x, uint8_t command, uint16_t count, uint64_
 static void verify(struct sat *x)
 {
     struct span p = span_of(x->c->cdb);
-    if (!bridge_is_locked(x) && span_is_good(x, &p))
+    if (!sat_bridge_is_locked(x) && span_is_good(x, &p))
         without_data(x, 0x42, (uint16_t)p.blocks, p.lba);
 }
 
@@ -184,7 +168,7 @@ static void unmap(struct sat *x)
 {
     uint32_t length = bytes_be16(x->c->cdb + 7), n;
     struct trim trim = {.n = 0};
-    if (bridge_is_locked(x) || !length)
+    if (sat_bridge_is_locked(x) || !length)
         return;
     if (x->c->direction != SATED_DATA_OUT || x->c->data_len < length || length < 8) {
         sat_invalid_field(x);
@@ -214,7 +198,7 @@ static void write_same(struct sat *x)
     struct span p = span_of(x->c->cdb);
     uint64_t sectors = x->s->target.ata.sectors;
     struct trim trim = {.n = 0};
-    if (bridge_is_locked(x))
+    if (sat_bridge_is_locked(x))
         return;
     if (!(x->c->cdb[1] & 8) || !p.blocks || p.blocks > SECTORS_PER_RANGE * RANGES_PER_BLOCK) {
         sat_invalid_field(x); /* libata takes it as a way to unmap only */

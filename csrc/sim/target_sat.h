@@ -24,6 +24,10 @@ static inline void sat_invalid_command(struct sat *x)
     sat_sense(x, 5, 0x20, 0x00);
 }
 
+/* Ends so where a lock of the bridge itself, such as those of portable disks, stands before the drive. Return: whether
+ * one does. */
+bool sat_bridge_is_locked(struct sat *x);
+
 /* Answers with n bytes, as many of them as the host has room for. */
 void sat_answer(struct sat *x, const void *data, uint32_t n);
 

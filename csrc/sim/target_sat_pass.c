@@ -183,10 +183,8 @@ static bool bridge_refuses(struct sat *x, const struct ata_task *t)
         sat_invalid_command(x);
     else if (fault_stands(x->s, SATED_FAULT_NO_ERASE) && t->command == 0xf4)
         sat_invalid_field(x);
-    else if (fault_stands(x->s, SATED_FAULT_BRIDGE_LOCK) && memchr(media, t->command, sizeof media))
-        sat_sense(x, 7, 0x74, 0x71);
     else
-        return false;
+        return memchr(media, t->command, sizeof media) && sat_bridge_is_locked(x);
     return true;
 }
 

@@ -11,61 +11,22 @@
 
 /* ---- Sense data (SPC-5, sense data) ---- */
 
-uint32_t scsi_sense_encode(const struct scsi_sense *sense, bool descriptor, uint8_t out[32])
+int scsi_refuse(struct scsi_call *k, const struct target_sense *sense)
 {
-    memset(out, 0, 32);
-    if (!descriptor) {
-        out[0] = sense->valid && sense->information <= UINT32_MAX ? 0xf0 : 0x70;
-        out[2] = sense->key;
-        if (out[0] & 0x80)
-            bytes_put_be32(out + 3, (uint32_t)sense->information);
-        out[7] = 10;
-        out[12] = (uint8_t)(sense->code >> 8);
-        out[13] = (uint8_t)sense->code;
-        memcpy(out + 15, sense->sks, sense->specific ? 3 : 0);
-        out[15] |= sense->specific ? 0x80 : 0;
-        return 18;
-    }
-    uint32_t n = 8;
-    out[0] = 0x72;
-    out[1] = sense->key;
-    out[2] = (uint8_t)(sense->code >> 8);
-    out[3] = (uint8_t)sense->code;
-    if (sense->valid) {
-        out[n + 1] = 10;
-        out[n + 2] = 0x80;
-        bytes_put_be64(out + n + 4, sense->information);
-        n += 12;
-    }
-    if (sense->specific) {
-        out[n] = 2;
-        out[n + 1] = 6;
-        memcpy(out + n + 4, sense->sks, 3);
-        out[n + 4] |= 0x80;
-        n += 8;
-    }
-    out[7] = (uint8_t)(n - 8);
-    return n;
-}
-
-int scsi_refuse(struct scsi_call *k, const struct scsi_sense *sense)
-{
-    k->reply->scsi_status = CHECK_CONDITION;
-    k->reply->driver_status = DRIVER_SENSE;
     k->reply->residual = (int32_t)k->c->data_len;
-    k->reply->sense_len = scsi_sense_encode(sense, scsi_descriptor_sense(k->s), k->reply->sense);
+    target_check_condition(k->reply, sense, scsi_descriptor_sense(k->s));
     return -1;
 }
 
 int scsi_fail(struct scsi_call *k, uint8_t key, uint16_t code)
 {
-    return scsi_refuse(k, &(struct scsi_sense){.key = key, .code = code});
+    return scsi_refuse(k, &(struct target_sense){.key = key, .code = code});
 }
 
 /* The field pointer (SPC-5, sense key specific data for ILLEGAL REQUEST): C/D, BPV and BIT POINTER, FIELD POINTER. */
 static int bad_field(struct scsi_call *k, uint16_t code, bool cdb, uint32_t byte, int bit)
 {
-    struct scsi_sense sense = {.key = KEY_ILLEGAL, .code = code, .specific = true};
+    struct target_sense sense = {.key = KEY_ILLEGAL, .code = code, .specific = true};
     sense.sks[0] = (uint8_t)((cdb ? 0x40 : 0) | (bit >= 0 ? 0x08 | bit : 0));
     bytes_put_be16(sense.sks + 1, (uint16_t)byte);
     return scsi_refuse(k, &sense);
@@ -81,7 +42,7 @@ int scsi_bad_list(struct scsi_call *k, uint32_t byte, int bit)
     return bad_field(k, CODE_INVALID_IN_LIST, false, byte, bit);
 }
 
-static void put_progress(const struct sim *s, struct scsi_sense *sense)
+static void put_progress(const struct sim *s, struct target_sense *sense)
 {
     sense->specific = true;
     bytes_put_be16(sense->sks + 1, (uint16_t)operation_progress(s));
@@ -93,36 +54,36 @@ static bool is_erasing(const struct sim *s)
     return s->target.operation.kind && s->target.operation.kind != OPERATION_SELF_TEST;
 }
 
-struct scsi_sense scsi_pollable(const struct sim *s)
+struct target_sense scsi_pollable(const struct sim *s)
 {
     static const uint8_t low_power[] = {
         [SCSI_IDLE_A] = 0x03,    [SCSI_IDLE_B] = 0x06,    [SCSI_IDLE_C] = 0x08,
         [SCSI_STANDBY_Z] = 0x04, [SCSI_STANDBY_Y] = 0x0a,
     };
     const struct scsi_state *t = &s->target.scsi;
-    struct scsi_sense sense = {.key = KEY_NOT_READY};
+    struct target_sense sense = {.key = KEY_NOT_READY};
     if (is_erasing(s)) {
         sense.code = operation_sanitizes(s) ? CODE_SANITIZE_IN_PROGRESS : CODE_FORMAT_IN_PROGRESS;
         put_progress(s, &sense);
         return sense;
     }
     if (t->power == SCSI_STOPPED)
-        return (struct scsi_sense){.key = KEY_NOT_READY, .code = CODE_INITIALIZING_NEEDED};
+        return (struct target_sense){.key = KEY_NOT_READY, .code = CODE_INITIALIZING_NEEDED};
     if (t->sanitize)
-        return (struct scsi_sense){.key = KEY_MEDIUM, .code = CODE_SANITIZE_FAILED};
+        return (struct target_sense){.key = KEY_MEDIUM, .code = CODE_SANITIZE_FAILED};
     if (t->format == SCSI_FORMAT_FAILED)
-        return (struct scsi_sense){.key = KEY_MEDIUM, .code = CODE_FORMAT_FAILED};
+        return (struct target_sense){.key = KEY_MEDIUM, .code = CODE_FORMAT_FAILED};
     if (t->format || t->next_block_bytes != t->block_bytes)
-        return (struct scsi_sense){.key = KEY_MEDIUM, .code = CODE_FORMAT_CORRUPT};
+        return (struct target_sense){.key = KEY_MEDIUM, .code = CODE_FORMAT_CORRUPT};
     if (s->target.operation.kind == OPERATION_SELF_TEST) {
         sense.code = CODE_SELF_TEST_IN_PROGRESS;
         put_progress(s, &sense);
         return sense;
     }
     if (t->power)
-        return (struct scsi_sense){.code = (uint16_t)(CODE_LOW_POWER | low_power[t->power])};
-    return (struct scsi_sense){.code =
-                                   scsi_mode_predicts(s) && scsi_mode_mrie(s) == 6 ? CODE_FALSE_PREDICTION : CODE_NONE};
+        return (struct target_sense){.code = (uint16_t)(CODE_LOW_POWER | low_power[t->power])};
+    return (struct target_sense){.code = scsi_mode_predicts(s) && scsi_mode_mrie(s) == 6 ? CODE_FALSE_PREDICTION
+                                                                                         : CODE_NONE};
 }
 
 /* ---- Data ---- */
@@ -304,7 +265,7 @@ static bool let_through(struct scsi_call *k)
     if (ready && k->cdb[0] == 0x4d && (t->sanitize || erasing))
         ready = (k->cdb[2] & 0x3f) == 0x0d;
     if (!ready) {
-        struct scsi_sense sense = scsi_pollable(k->s);
+        struct target_sense sense = scsi_pollable(k->s);
         scsi_refuse(k, &sense);
     }
     return ready;

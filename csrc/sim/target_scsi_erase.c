@@ -65,7 +65,7 @@ static int start(struct scsi_call *k, enum operation_kind kind, int64_t ns, uint
         k->reply->host_status = DID_TIME_OUT;
         return -1;
     }
-    struct scsi_sense sense = scsi_pollable(k->s);
+    struct target_sense sense = scsi_pollable(k->s);
     return sense.key == KEY_MEDIUM && (kind == OPERATION_FORMAT || k->t->sanitize) ? scsi_refuse(k, &sense) : 0;
 }
 

@@ -43,15 +43,6 @@ enum scsi_code {
     CODE_BRIDGE_LOCKED = 0x7471,
 };
 
-struct scsi_sense {
-    uint8_t key;
-    uint16_t code;
-    bool specific;  /* SKSV */
-    uint8_t sks[3]; /* the sense key specific bytes, SKSV left out */
-    bool valid;     /* INFORMATION */
-    uint64_t information;
-};
-
 struct scsi_call;
 
 enum {
@@ -91,7 +82,7 @@ struct scsi_call {
 
 /* ---- target_scsi.c. Refusals return -1, so that a command can end with one; it returns 0 where it was carried out. ---- */
 
-int scsi_refuse(struct scsi_call *k, const struct scsi_sense *sense);
+int scsi_refuse(struct scsi_call *k, const struct target_sense *sense);
 int scsi_fail(struct scsi_call *k, uint8_t key, uint16_t code);
 /* INVALID FIELD IN CDB and IN PARAMETER LIST, with where. @param bit 0 to 7, or -1. */
 int scsi_bad_cdb(struct scsi_call *k, uint32_t byte, int bit);
@@ -107,8 +98,7 @@ void scsi_attention(struct sim *s, uint16_t code);
 uint16_t scsi_take_attention(struct sim *s);
 
 /* What the drive's state has to say by itself: to REQUEST SENSE, and to what is not possible in that state. */
-struct scsi_sense scsi_pollable(const struct sim *s);
-uint32_t scsi_sense_encode(const struct scsi_sense *sense, bool descriptor, uint8_t out[32]);
+struct target_sense scsi_pollable(const struct sim *s);
 bool scsi_descriptor_sense(const struct sim *s);
 
 /* Sets what can be read and written by now; to be called whenever the state behind it has changed.

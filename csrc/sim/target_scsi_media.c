@@ -39,10 +39,10 @@ static int check_extent(struct scsi_call *k, uint64_t lba, uint64_t blocks)
     uint64_t all = k->t->blocks;
     if (lba <= all && blocks <= all - lba)
         return 0;
-    return scsi_refuse(k, &(struct scsi_sense){.key = KEY_ILLEGAL,
-                                               .code = CODE_LBA_OUT_OF_RANGE,
-                                               .valid = true,
-                                               .information = lba < all ? all : lba});
+    return scsi_refuse(k, &(struct target_sense){.key = KEY_ILLEGAL,
+                                                 .code = CODE_LBA_OUT_OF_RANGE,
+                                                 .valid = true,
+                                                 .information = lba < all ? all : lba});
 }
 
 /* A lock of the bridge stands before all that reads or changes the medium. */
@@ -116,7 +116,7 @@ int scsi_write(struct scsi_call *k)
 static int miscompare(struct scsi_call *k, uint64_t at)
 {
     return scsi_refuse(
-        k, &(struct scsi_sense){.key = KEY_MISCOMPARE, .code = CODE_MISCOMPARE, .valid = true, .information = at});
+        k, &(struct target_sense){.key = KEY_MISCOMPARE, .code = CODE_MISCOMPARE, .valid = true, .information = at});
 }
 
 /* Reads a span and compares it with `with`, which is `period` bytes again and again; NULL compares nothing. */

@@ -22,10 +22,10 @@ int scsi_test_ready(struct scsi_call *k)
 int scsi_request_sense(struct scsi_call *k)
 {
     uint8_t out[32];
-    struct scsi_sense sense = scsi_pollable(k->s);
+    struct target_sense sense = scsi_pollable(k->s);
     if (k->t->attentions)
-        sense = (struct scsi_sense){.key = KEY_ATTENTION, .code = scsi_take_attention(k->s)};
-    uint32_t n = scsi_sense_encode(&sense, k->cdb[1] & 1, out);
+        sense = (struct target_sense){.key = KEY_ATTENTION, .code = scsi_take_attention(k->s)};
+    uint32_t n = target_sense_encode(&sense, k->cdb[1] & 1, out);
     return scsi_give(k, out, n, k->cdb[4]);
 }
 
@@ -102,7 +102,7 @@ static int self_test(struct scsi_call *k, uint8_t code)
 {
     bool foreground = code > FOREGROUND, extended = code == 2 || code == 2 + FOREGROUND;
     if (k->s->target.operation.kind == OPERATION_SELF_TEST) {
-        struct scsi_sense sense = scsi_pollable(k->s);
+        struct target_sense sense = scsi_pollable(k->s);
         return scsi_refuse(k, &sense);
     }
     /* As the inquiry page tells it, which is as reported: the scale is still to come. */
