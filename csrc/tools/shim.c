@@ -8,15 +8,11 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/select.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 #define DESCRIPTORS 1024
@@ -24,8 +20,8 @@
 static struct shim_file *files[DESCRIPTORS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool inside; /* the library's own calls go on to the C library */
-static _Thread_local int
-    errno_before;      /* a call that succeeds leaves errno as it is: libnvme looks at it after an ioctl */
+/* A call that succeeds leaves errno as it is: libnvme looks at it after an ioctl. */
+static _Thread_local int errno_before;
 static pid_t owner;    /* a child that has yet to call exec, in its parent's memory, has no drive */
 static uint32_t nodes; /* that are open */
 static bool forked;    /* there may be children that want the drive */
@@ -121,7 +117,7 @@ static void drop(int fd)
 /* The C library closed a node's descriptor by itself, as fclose() does, and the number stands for something else now. */
 static int fresh(int fd)
 {
-    if (shim_file_of(fd) && enter_file(fd)) {
+    if (enter_file(fd)) {
         drop(fd);
         shim_leave();
     }
@@ -447,8 +443,7 @@ static bool try_seek(int fd, int64_t offset, int whence, int64_t *out)
     struct shim_file *f = enter_drive(fd, &unusable);
     if (!f)
         return false;
-    bool block_device = f->node.kind == SHIM_BLOCK || f->node.kind == SHIM_NAMESPACE;
-    int64_t rc = unusable ? unusable : block_device ? shim_size(&f->node, &size, &block) : -ESPIPE;
+    int64_t rc = unusable ? unusable : shim_has_blocks(&f->node) ? shim_size(&f->node, &size, &block) : -ESPIPE;
     int64_t from = whence == SEEK_CUR ? f->at : whence == SEEK_END ? (int64_t)size : 0;
     if (!rc && (whence < 0 || whence > SEEK_END || __builtin_add_overflow(from, offset, &to) || to < 0))
         rc = -EINVAL;

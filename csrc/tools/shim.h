@@ -53,6 +53,9 @@ int shim_find(struct shim_node *node);
 int shim_namespaces(const struct shim_node *node, uint32_t *first);
 void shim_stat(const struct shim_node *node, struct stat *st);
 
+/* Whether it is a block device; the others take commands only, and no reading or writing. */
+bool shim_has_blocks(const struct shim_node *node);
+
 int shim_size(const struct shim_node *node, uint64_t *bytes, uint32_t *block_bytes);
 int64_t shim_read(const struct shim_file *f, void *data, uint64_t bytes, uint64_t offset);
 int64_t shim_write(const struct shim_file *f, const void *data, uint64_t bytes, uint64_t offset);

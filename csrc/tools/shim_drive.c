@@ -206,6 +206,11 @@ void shim_stat(const struct shim_node *node, struct stat *st)
 
 /* ---- Reading and writing ---- */
 
+bool shim_has_blocks(const struct shim_node *node)
+{
+    return node->kind == SHIM_BLOCK || node->kind == SHIM_NAMESPACE;
+}
+
 /* As the kernel's block layer: a unit attention (sense key 6) was told and is over, so the command is sent again. */
 static int send_scsi(const struct sated_scsi_command *c, void *data)
 {
@@ -295,21 +300,21 @@ static int64_t transfer(const struct shim_node *node, bool write, uint8_t *data,
 
 int64_t shim_read(const struct shim_file *f, void *data, uint64_t bytes, uint64_t offset)
 {
-    if (f->node.kind == SHIM_GENERIC || f->node.kind == SHIM_CONTROLLER)
+    if (!shim_has_blocks(&f->node))
         return -EINVAL;
     return transfer(&f->node, false, data, bytes, offset);
 }
 
 int64_t shim_write(const struct shim_file *f, const void *data, uint64_t bytes, uint64_t offset)
 {
-    if (f->node.kind == SHIM_GENERIC || f->node.kind == SHIM_CONTROLLER)
+    if (!shim_has_blocks(&f->node))
         return -EINVAL;
     return transfer(&f->node, true, (void *)(uintptr_t)data, bytes, offset);
 }
 
 int shim_flush(const struct shim_file *f)
 {
-    if (f->node.kind == SHIM_GENERIC || f->node.kind == SHIM_CONTROLLER)
+    if (!shim_has_blocks(&f->node))
         return -EINVAL;
     if (shim_is_nvme()) {
         struct sated_reply reply;

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE 1
 #include "core/bytes.h"
 #include "protocol/known_health.h"
+#include "ata_pages.h"
 #include "replays.h"
 #include "transport/handle.h"
 
@@ -37,19 +38,10 @@ static void hex_of(char *out, uint8_t *page)
         sprintf(out + 3 * i, "%02x ", page[i]);
 }
 
-/* ACS-4 7.13.7: model in words 27 to 46, SMART supported and enabled in w82.0 and w85.0. */
 static void make_pages(void)
 {
-    uint8_t page[512] = {0};
-    for (int i = 0; i < 40; i++)
-        page[54 + (i ^ 1)] = (uint8_t) "Model B                                 "[i];
-    bytes_put_le16(page + 98, 0x0200);
-    bytes_put_le32(page + 120, 1000);
-    bytes_put_le16(page + 164, 0x0001);
-    bytes_put_le16(page + 166, 0x4000);
-    bytes_put_le16(page + 168, 0x4000);
-    bytes_put_le16(page + 170, 0x0001);
-    page[510] = 0xa5;
+    uint8_t page[512];
+    identify_page(page, "Model B");
     hex_of(identify, page);
     /* ATA8-ACS 7.53: attribute 5, which foresees failure, at 10; 12, which does not, at 1. */
     memset(page, 0, sizeof page);

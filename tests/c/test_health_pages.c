@@ -4,6 +4,7 @@
 #define _GNU_SOURCE 1
 #include "core/bytes.h"
 #include "protocol/known_health.h"
+#include "ata_pages.h"
 #include "replays.h"
 
 static char file[60000];
@@ -259,17 +260,11 @@ static void add_ata(const char *cdb, uint8_t *page, bool checked)
 /* SMART, its self-tests, and the general purpose logs. */
 static void add_identify(void)
 {
-    uint8_t page[512] = {0};
-    for (int i = 0; i < 40; i++)
-        page[54 + (i ^ 1)] = (uint8_t) "Model C                                 "[i];
-    bytes_put_le16(page + 98, 0x0200);
-    bytes_put_le32(page + 120, 1000);
-    bytes_put_le16(page + 164, 0x0001);
+    uint8_t page[512];
+    identify_page(page, "Model C");
     bytes_put_le16(page + 166, 0x4400);
     bytes_put_le16(page + 168, 0x4022);
-    bytes_put_le16(page + 170, 0x0001);
     bytes_put_le16(page + 174, 0x4022);
-    page[510] = 0xa5;
     add_ata("85 08 0e 00 00 00 01 00 00 00 00 00 00 40 ec 00", page, true);
 }
 
