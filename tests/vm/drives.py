@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -56,11 +59,53 @@ def check_reads(node: str, engine: str, ios: int = 600) -> None:
     assert {total.engine for total in result.totals.members} == {engine}
 
 
+def check_writes(node: str, folder: Path, engine: str) -> None:
+    """A load on a file whose blocks are there, by direct I/O: what is read is what the kernel counts of the device, byte
+    by byte; to what is written the file system adds its own, which is little."""
+    path = folder / f"file-{engine}"
+    with sated.open(str(path), create="8MiB") as drive:
+        mix = sated.Workload(read=0.5, write=0.5, size="4k", access="random", threads=2, depth=4)
+        sated.load(drive, sated.Workload(op="write", access="sequential", size="128k"), ios=64, engine=engine)
+        before = counted(node)
+        result = sated.load(drive, mix, ios=400, engine=engine, seed=2)
+        after = counted(node)
+    table = result.table.to_pylist()
+    ours = {op: sum(row["bytes"] for row in table if row["op"] == op) for op in ("read", "write")}
+    assert sum(row["ios"] for row in table) == 400 and sum(row["errors"] for row in table) == 0
+    assert after["read_bytes"] - before["read_bytes"] == ours["read"] > 0
+    assert 0 < ours["write"] <= after["write_bytes"] - before["write_bytes"] < ours["write"] + (1 << 20)
+    path.unlink()
+
+
+def wait_for(job: sated.Job, *, ios: int) -> None:
+    """Until a running load has made so many more."""
+    wanted = job.progress.ios + ios
+    while job.progress.ios < wanted:
+        assert job.progress.running, "the load has ended before"
+        time.sleep(0.02)
+
+
+@contextmanager
+def file_system(device: str) -> Iterator[Path]:
+    """Where a new ext4 on a device is mounted. What the device held is lost."""
+    where = Path("/run/files")
+    where.mkdir(exist_ok=True)
+    make = ["mkfs.ext4", "-q", "-F", "-b", "4096", "-E", "lazy_itable_init=0,lazy_journal_init=0", device]
+    for command in (make, ["mount", "-t", "ext4", device, where]):
+        subprocess.run(command, check=True, timeout=60)
+    try:
+        yield where
+    finally:
+        subprocess.run(["umount", where], check=True, timeout=60)
+
+
+def dmsetup(*arguments: str, table: tuple[str, ...] = ()) -> None:
+    subprocess.run(["dmsetup", *arguments], input="\n".join(table), text=True, check=True, timeout=30)
+
+
 def mapped(name: str, *table: str) -> str:
     """A device-mapper target without udev: the kernel's own node."""
-    subprocess.run(
-        ["dmsetup", "create", name, "--noudevsync"], input="\n".join(table), text=True, check=True, timeout=30
-    )
+    dmsetup("create", name, "--noudevsync", table=table)
     told = subprocess.run(
         ["dmsetup", "info", "-c", "--noheadings", "-o", "minor", name], capture_output=True, check=True
     )

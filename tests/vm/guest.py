@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import shlex
 import shutil
+import socket
 import subprocess
 import time
 from collections.abc import Sequence
@@ -40,7 +42,8 @@ def share(name: str, path: Path, options: str) -> tuple[str, str]:
 class Guest:
     """One machine, with its disks as sparse files. Usage: `with Guest(machine) as guest: guest.run(["lsblk"])`.
 
-    What the guest leaves in /vm is in `folder` afterwards, and so is what its console said; the disks are removed."""
+    What the guest leaves in /vm is in `folder` afterwards, and so is what its console said; the disks are removed. When
+    it makes a file /vm/unplug-NAME, the device that machines.py gives this id is pulled out of it."""
 
     def __init__(self, machine: Machine, *, folder: Path | None = None) -> None:
         self.machine = machine
@@ -119,7 +122,7 @@ class Guest:
             *share("host", Path("/"), ",readonly=on"),
             *share("image", self.image.root, ",readonly=on"),
             *share("out", self.out, ""),
-            *(part for name in self.machine.disks for part in ("-drive", self.drive(name))),
+            *(part for name in self.machine.disks for part in ("-blockdev", self.drive(name))),
             *(part for device in self.machine.devices for part in ("-device", device)),
         ]
         self.began = time.monotonic()
@@ -135,7 +138,7 @@ class Guest:
             file = f"driver=blkdebug,image.driver=file,image.filename={self.disk(name)},{faults}"
         below = ",".join(f"file.{part}" for part in file.split(","))
         driver = "qcow2" if name in self.machine.volatile else "raw"
-        return f"if=none,id={name},driver={driver},discard=unmap,detect-zeroes=unmap,{below}"
+        return f"node-name={name},driver={driver},discard=unmap,detect-zeroes=unmap,{below}"
 
     def kernel_command_line(self) -> str:
         fixed = (
@@ -145,11 +148,15 @@ class Guest:
 
     def wait(self, limit_s: float) -> Result:
         assert self.process, "start() comes first"
-        try:
-            self.process.wait(limit_s)
-        except subprocess.TimeoutExpired:
-            self.kill()
-            raise self.failed(f"was stopped after {limit_s:.0f} s") from None
+        end = time.monotonic() + limit_s
+        while self.process.poll() is None:
+            if time.monotonic() > end:
+                self.kill()
+                raise self.failed(f"was stopped after {limit_s:.0f} s")
+            for asked in self.out.glob("unplug-*"):
+                self.unplug(asked.name.removeprefix("unplug-"))
+                asked.unlink()
+            time.sleep(0.05)
         seconds = time.monotonic() - self.began
         status = self.out / "status"
         if not status.exists():
@@ -166,6 +173,21 @@ class Guest:
             self.process.kill()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(10)
+
+    def unplug(self, device: str) -> None:
+        """QMP's device_del: one JSON object in a line each way, after a greeting and between events (QEMU's
+        docs/interop/qmp-spec.rst)."""
+        with socket.socket(socket.AF_UNIX) as monitor:
+            monitor.settimeout(30)
+            monitor.connect(str(self.folder / "qmp"))
+            with monitor.makefile("rw") as lines:
+                for command, arguments in (("qmp_capabilities", {}), ("device_del", {"id": device})):
+                    lines.write(json.dumps({"execute": command, "arguments": arguments}) + "\n")
+                    lines.flush()
+                    answer = next(told for told in map(json.loads, lines) if not {"return", "error"}.isdisjoint(told))
+                    if "error" in answer:
+                        self.kill()
+                        raise self.failed(f"could not be rid of {device}: {answer['error']['desc']}")
 
     def output(self) -> str:
         path = self.out / "output"

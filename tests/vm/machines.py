@@ -34,6 +34,13 @@ UDEV = (
     "udevadm settle --timeout=60",
 )
 SETTLE = "udevadm settle --timeout=60"
+# It would read of what changes and of what the tests build, while they count.
+NO_MORE_UDEV = (SETTLE, "udevadm control --exit")
+
+
+def wait_for(condition: str) -> str:
+    """A shell line that waits for what the kernel finds in its own time; what comes after it fails when it does not."""
+    return f"for again in $(seq 200); do {condition} && break; sleep 0.1; done"
 
 
 def by_serial(serial: str) -> str:
@@ -241,7 +248,44 @@ MAPPED = Machine(
     ),
 )
 
-RECORDED = (SATA_AHCI, SAS_HBA, NVME_PATHS, USB_BRIDGE, VIRTIO, MD_SET, MAPPED)
+# The same disk on two host adapters, as a SAS drive with two ports is on two HBAs.
+TWO_PATHS = (
+    "virtio-scsi-pci,id=left",
+    "virtio-scsi-pci,id=right",
+    *(
+        f"scsi-hd,drive=paths,bus={side}.0,share-rw=on,serial=PATHS001,wwn=0x5000c50000000011,vendor=ACME,"
+        "product=DUAL SSD,rotation_rate=1"
+        for side in ("left", "right")
+    ),
+)
+# As multipathd would have it (Documentation/admin-guide/device-mapper/dm-multipath): one group that holds each path.
+JOIN_PATHS = (
+    f"paths={by_serial('PATHS001')}; set -- $paths; dmsetup create mpatha --uuid mpath-35000c50000000011 --table "
+    '"0 $(blockdev --getsz $1) multipath 0 0 1 1 round-robin 0 2 1 $1 1 $2 1"'
+)
+
+MULTIPATH = Machine(
+    name="multipath",
+    about="One SAS disk that is on two host adapters, put together by dm-multipath, and mounted.",
+    disks={"paths": 64},
+    devices=TWO_PATHS,
+    modules=("virtio_scsi", "sd_mod", "sg", "dm_mod", "dm_multipath"),
+    setup=(*UDEV, JOIN_PATHS, SETTLE, "mkfs.ext4 -q /dev/mapper/mpatha", "mount /dev/mapper/mpatha /srv", SETTLE),
+    expected=(
+        *(
+            f"{node} ? {member}"
+            for node in ("sda", "sdb")
+            for member in (
+                "token PATHS001",
+                "driver virtio_scsi",
+                "reasons this version writes only to files and simulated drives|"
+                f"{node} is part of dm-0; take it out of there first|dm-0 is mounted on /srv (ext4); unmount it first",
+            )
+        ),
+    ),
+)
+
+RECORDED = (SATA_AHCI, SAS_HBA, NVME_PATHS, USB_BRIDGE, VIRTIO, MD_SET, MAPPED, MULTIPATH)
 
 NVME = Machine(
     name="nvme",
@@ -272,7 +316,7 @@ NVME = Machine(
         "echo 1 >subsystems/loop/namespaces/1/enable",
         "echo loop >ports/1/addr_trtype && ln -s $PWD/subsystems/loop ports/1/subsystems/loop",
         "nvme connect --transport=loop --nqn=loop --hostnqn=guest",
-        f'for again in $(seq 100); do [ -n "{by_serial("LOOP0001")}" ] && break; sleep 0.1; done',
+        wait_for(f'[ -n "{by_serial("LOOP0001")}" ]'),
     ),
 )
 
@@ -298,17 +342,32 @@ SCSI = Machine(
 
 FAULTS = Machine(
     name="faults",
-    about="Drives that fail or are slow: NVMe on blkdebug, scsi_debug, null_blk, dm-error, dm-flakey and dm-delay.",
-    disks={"bad": 64, "reset": 64, "pulled": 64},
-    # Every read that touches this sector of 512 bytes fails.
-    blkdebug={"bad": "inject-error.0.event=read_aio,inject-error.0.sector=2048,inject-error.0.errno=5"},
+    about="Drives that fail, are slow or are pulled: NVMe, virtio-scsi, USB, blkdebug, scsi_debug, null_blk, dm-*.",
+    disks={"bad": 64, "reset": 64, "pulled": 64, "port": 64, "scsi": 64, "bulk": 64, "uas": 64},
+    # Every read that touches the first of these sectors of 512 bytes fails, every write that touches the second.
+    blkdebug={
+        "bad": "inject-error.0.event=read_aio,inject-error.0.sector=2048,inject-error.0.errno=5,"
+        "inject-error.1.event=write_aio,inject-error.1.sector=65536,inject-error.1.errno=5"
+    },
     devices=(
         "nvme,serial=BAD00001,drive=bad",
         "nvme,serial=RESET001,drive=reset",
         "nvme,serial=PULLED01,drive=pulled",
+        "pcie-root-port,id=bay,chassis=1",
+        "nvme,id=nvme,bus=bay,serial=UNPLUG01,drive=port",
+        "virtio-scsi-pci,id=virtio",
+        "scsi-hd,id=scsi,drive=scsi,bus=virtio.0,serial=UNPLUG02,rotation_rate=1",
+        "qemu-xhci,id=usb",
+        "usb-storage,id=bulk,bus=usb.0,drive=bulk,serial=UNPLUG03",
+        "usb-uas,id=uas,bus=usb.0,serial=UNPLUG04",
+        "scsi-hd,drive=uas,bus=uas.0,rotation_rate=1",
     ),
     modules=(
         "nvme",
+        "virtio_scsi",
+        "xhci_pci",
+        "usb_storage",
+        "uas",
         "sd_mod",
         "sg",
         "configfs",
@@ -325,13 +384,16 @@ FAULTS = Machine(
         "mkdir ../nullb1 && cd ../nullb1",
         "echo 64 >size && echo 1 >memory_backed && echo 1 >poll_queues",
         "echo 2 >irqmode && echo 20000000 >completion_nsec && echo 1 >power",
+        wait_for("[ $(ls -d /sys/block/sd* | wc -l) = 4 ]"),
+        *UDEV,
+        *NO_MORE_UDEV,
     ),
 )
 
 STACKS = Machine(
     name="stacks",
-    about="A mirror over NVMe and SATA, a logical volume over two drives, dm-crypt, and swap; file systems on them.",
-    disks={"nvme": 96, "sata": 96, "one": 64, "two": 64, "crypt": 64, "swap": 64},
+    about="A mirror over NVMe and SATA, a logical volume, dm-crypt, two paths to a disk, and swap; file systems on them.",
+    disks={"nvme": 96, "sata": 96, "one": 64, "two": 64, "crypt": 64, "swap": 64, "paths": 64},
     devices=(
         "nvme,drive=nvme,serial=MDNVME01",
         "ahci,id=ahci",
@@ -340,8 +402,9 @@ STACKS = Machine(
         "virtio-blk-pci,drive=two,serial=LVM00002",
         "nvme,drive=crypt,serial=CRYPT001",
         "virtio-blk-pci,drive=swap,serial=SWAP0001",
+        *TWO_PATHS,
     ),
-    modules=("nvme", "ahci", "sd_mod", "virtio_blk", "raid1", "dm_mod", "dm_crypt"),
+    modules=("nvme", "ahci", "virtio_scsi", "sd_mod", "virtio_blk", "raid1", "dm_mod", "dm_crypt", "dm_multipath"),
     setup=(
         *UDEV,
         f"nvme={by_serial('MDNVME01')} sata={by_serial('MDSATA01')} crypt={by_serial('CRYPT001')}",
@@ -351,15 +414,17 @@ STACKS = Machine(
         "lvcreate --quiet --quiet --yes --extents 100%FREE --stripes 2 --name volume group",
         "printf secret | cryptsetup open --type plain --cipher aes-xts-plain64 --key-size 256 --hash sha256 "
         "--key-file - $crypt secret",
+        JOIN_PATHS,
         SETTLE,
         # Nothing is left to write for later, when writes are counted.
-        "for each in md127 group/volume mapper/secret; do",
+        "for each in md127 group/volume mapper/secret mapper/mpatha; do",
         "    mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 /dev/$each",
         "done",
-        "mkdir /run/md /run/lvm2 /run/crypt",
+        "mkdir /run/md /run/lvm2 /run/crypt /run/paths",
         "mount /dev/md127 /run/md && mount /dev/group/volume /run/lvm2 && mount /dev/mapper/secret /run/crypt",
+        "mount /dev/mapper/mpatha /run/paths",
         "mkswap -q $swap && swapon $swap",
-        SETTLE,
+        *NO_MORE_UDEV,
     ),
 )
 

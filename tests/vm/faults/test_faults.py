@@ -86,6 +86,21 @@ def test_a_load_gives_up_on_a_flakey_target_that_is_down(nodes: dict[str, str], 
     assert "100" in str(failed.value)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_flakey_target_that_comes_and_goes(nodes: dict[str, str], removed: None, engine: str) -> None:
+    """Up for a second, down for a second, and so on: what failed is counted apart, and the load goes on. A delay of 100
+    ms keeps the failures of such a second below the 100 that would end it, and 30 that succeed need two of the others."""
+    under = nodes["RESET001"]
+    flakey = drives.mapped("flakey", f"0 100000 flakey /dev/{under} 0 1 1 1 error_reads")
+    with sated.open(drives.mapped("slow", f"0 100000 delay {flakey} 0 100")) as drive:
+        before = drives.counted(under)["reads"]
+        result = sated.load(drive, sated.Workload(op="randread", size=BLOCK, depth=2), ios=30, engine=engine)
+        assert drives.counted(under)["reads"] - before == 30  # the target refuses by itself, and the drive sees nothing
+    errors = sum(result.table["errors"].to_pylist())
+    assert (result.totals.ios, result.totals.errors) == (30, errors) and errors > 0
+    assert len(result.failed_ios) == min(errors, 16) and {code for _, code in result.failed_ios} == {-errno.EIO}
+
+
 def test_the_status_of_a_failed_nvme_read(nodes: dict[str, str]) -> None:
     """Unrecovered Read Error: media errors 2, 81h (NVM Command Set 1.0, figure 20)."""
     with sated.open(f"/dev/{nodes['BAD00001']}") as drive, pytest.raises(sated.DriveError) as failed:

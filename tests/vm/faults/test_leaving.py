@@ -27,16 +27,20 @@ def later(path: Path, seconds: float = 1.0) -> threading.Thread:
     return thread
 
 
+def reset_of(node: str) -> Path:
+    controller = Path("/sys/class/block", node, "device").resolve()
+    if not (controller / "reset_controller").exists():  # the subsystem's, where the kernel knows paths
+        controller = next(path.parent for path in Path("/sys/class/nvme").glob(f"nvme*/{node[:5]}c*n1"))
+    return controller / "reset_controller"
+
+
 @pytest.mark.parametrize("engine", ["io_uring", "sync"])
 def test_a_controller_that_is_reset_loses_nothing(nodes: dict[str, str], engine: str) -> None:
     """The kernel sends again what a reset took; what was read stays what was counted."""
     node = nodes["RESET001"]
-    controller = Path("/sys/class/block", node, "device").resolve()
-    if not (controller / "reset_controller").exists():  # the subsystem's, where the kernel knows paths
-        controller = next(path.parent for path in Path("/sys/class/nvme").glob(f"nvme*/{node[:5]}c*n1"))
     with sated.open(f"/dev/{node}") as drive:
         before = drives.counted(node)
-        thread = later(controller / "reset_controller")
+        thread = later(reset_of(node))
         result = sated.load(drive, WORK, seconds=3, engine=engine)
         thread.join()
         after = drives.counted(node)
@@ -44,6 +48,25 @@ def test_a_controller_that_is_reset_loses_nothing(nodes: dict[str, str], engine:
     assert sum(result.table["errors"].to_pylist()) == 0
     assert after["read_bytes"] - before["read_bytes"] == ios * 4096
     assert ios > 100
+
+
+def test_a_controller_that_is_reset_under_a_file(nodes: dict[str, str]) -> None:
+    """Of what a file's load wrote nothing is lost either; the file system writes little beside it."""
+    node = nodes["RESET001"]
+    with drives.file_system(f"/dev/{node}") as folder, sated.open(str(folder / "file"), create="8MiB") as drive:
+        sated.load(drive, sated.Workload(op="write", access="sequential", size="128k"), ios=64)
+        before = drives.counted(node)["write_bytes"]
+        job = sated.start(drive, sated.Workload(op="randwrite", size="4k", depth=8), seconds=60, interval=0.1)
+        for _ in range(2):
+            drives.wait_for(job, ios=200)
+            reset_of(node).write_text("1")
+        drives.wait_for(job, ios=200)
+        job.stop()
+        job.wait()
+        moved = drives.counted(node)["write_bytes"] - before
+    table = job.result().table
+    assert sum(table["errors"].to_pylist()) == 0
+    assert 600 * 4096 <= sum(table["bytes"].to_pylist()) <= moved < sum(table["bytes"].to_pylist()) + (1 << 20)
 
 
 @pytest.mark.parametrize("engine", ["io_uring", "sync"])
@@ -66,19 +89,52 @@ def test_a_load_ends_when_its_drive_is_gone(nodes: dict[str, str], engine: str) 
 
 
 def test_an_nvme_drive_that_is_pulled(nodes: dict[str, str]) -> None:
-    node = nodes["PULLED01"]
     function = next(
         path.resolve()
         for path in Path("/sys/class/nvme").glob("nvme*/device")
         if "PULLED01" in (path.parent / "serial").read_text()
     )
-    with sated.open(f"/dev/{node}") as drive:
-        thread = later(function / "remove")
+    check_pulled(nodes["PULLED01"], function / "remove", "auto")
+
+
+@pytest.mark.parametrize(
+    ("serial", "device", "engine"),
+    [
+        ("UNPLUG01", "nvme", "io_uring"),
+        ("UNPLUG02", "scsi", "sync"),
+        ("UNPLUG03", "bulk", "io_uring"),
+        ("UNPLUG04", "uas", "sync"),
+    ],
+)
+def test_a_drive_that_is_unplugged(nodes: dict[str, str], serial: str, device: str, engine: str) -> None:
+    """By the host, which tells the PCIe slot, the SCSI adapter or the USB port: nothing in the guest has a hand in it."""
+    check_pulled(nodes[serial], Path(f"/vm/unplug-{device}"), engine)
+
+
+def check_pulled(node: str, switch: Path, engine: str) -> None:
+    """The load ends with the drive's error and with the rows of what it had read, and the drive is in no list. @param
+    switch a file; writing to it removes the drive"""
+    path = f"/dev/{node}"
+    tokens = {each.token for each in sated.list()} - {drives.listed(node).token}
+    with sated.open(path) as drive:
+        before = drives.counted(node)["reads"]
+        job = sated.start(drive, WORK, seconds=60, interval=0.1, engine=engine)
+        drives.wait_for(job, ios=200)
+        counted = drives.counted(node)["reads"] - before
+        switch.write_text("1")
         with pytest.raises(sated.SatedError) as gone:
-            sated.load(drive, WORK, seconds=30)
-        thread.join()
+            job.wait()
     assert gone.value.exit_code == 4, str(gone.value)
-    assert all(each.serial != "PULLED01" for each in sated.list())
+    result = job.result()
+    rows = result.table.to_pylist()
+    assert sum(row["ios"] for row in rows) >= counted >= 200
+    assert rows[0]["ios"] > 0 and rows[0]["errors"] == 0
+    assert sum(row["errors"] for row in rows) >= len(result.failed_ios) > 0
+    for _ in range(100):  # the kernel may still be taking it away
+        if not Path("/sys/class/block", node).exists():
+            break
+        time.sleep(0.1)
+    assert {each.token for each in sated.list()} == tokens
     with pytest.raises(sated.SatedError) as missing:
-        sated.open(f"/dev/{node}")
+        sated.open(path)
     assert missing.value.exit_code == 2

@@ -14,10 +14,13 @@ import sated
 
 pytestmark = pytest.mark.vm
 
-MOUNTED = {"md": "/run/md", "lvm": "/run/lvm2", "crypt": "/run/crypt"}
+MOUNTED = {"md": "/run/md", "lvm": "/run/lvm2", "crypt": "/run/crypt", "multipath": "/run/paths"}
+DEVICES = {"md": "md127", "lvm": "dm-0", "crypt": "dm-1", "multipath": "dm-2"}
 
 
-@pytest.mark.parametrize("name", ["MDNVME01", "MDSATA01", "LVM00001", "LVM00002", "CRYPT001", "SWAP0001", "md127"])
+@pytest.mark.parametrize(
+    "name", ["MDNVME01", "MDSATA01", "LVM00001", "LVM00002", "CRYPT001", "SWAP0001", "PATHS001", "md127"]
+)
 def test_the_list_agrees_with_lsblk(said: dict[str, Any], nodes: dict[str, str], name: str) -> None:
     """All of them are in use: lsblk tells where below each something is mounted, or swapped to."""
     drives.agree(said, nodes[name])
@@ -37,6 +40,7 @@ def test_the_members_of_a_set_are_those_of_mdstat(nodes: dict[str, str]) -> None
         ("MDSATA01", "md127", "/run/md"),
         ("LVM00002", "dm-0", "/run/lvm2"),
         ("CRYPT001", "dm-1", "/run/crypt"),
+        ("PATHS001", "dm-2", "/run/paths"),
     ],
 )
 def test_the_reasons_name_what_is_above(nodes: dict[str, str], serial: str, through: str, where: str) -> None:
@@ -45,7 +49,7 @@ def test_the_reasons_name_what_is_above(nodes: dict[str, str], serial: str, thro
     assert f"{through} is mounted on {where} (ext4)" in reasons
 
 
-@pytest.mark.parametrize("name", ["md127", "dm-0", "dm-1", "MDNVME01", "SWAP0001"])
+@pytest.mark.parametrize("name", ["md127", "dm-0", "dm-1", "dm-2", "MDNVME01", "SWAP0001", "PATHS001"])
 def test_nothing_that_is_in_use_is_written_to(nodes: dict[str, str], name: str) -> None:
     node = nodes.get(name, name)
     with sated.open(f"/dev/{node}") as drive:
@@ -58,31 +62,15 @@ def test_nothing_that_is_in_use_is_written_to(nodes: dict[str, str], name: str) 
 
 
 @pytest.mark.parametrize("engine", ["io_uring", "sync"])
-@pytest.mark.parametrize("node", ["md127", "dm-0", "dm-1"])
+@pytest.mark.parametrize("node", DEVICES.values())
 def test_reads_of_what_is_mapped(node: str, engine: str) -> None:
     drives.check_reads(node, engine)
 
 
 @pytest.mark.parametrize("engine", ["io_uring", "sync"])
 @pytest.mark.parametrize("name", MOUNTED)
-def test_writes_to_a_file_reach_the_device(nodes: dict[str, str], name: str, engine: str) -> None:
-    """Direct I/O on a file whose blocks are there: what is read is counted byte by byte; of what is written the file
-    system adds its own, which is little."""
-    device = {"md": "md127", "lvm": "dm-0", "crypt": "dm-1"}[name]
-    path = Path(MOUNTED[name], f"file-{engine}")
-    with sated.open(str(path), create="8MiB") as drive:
-        mix = sated.Workload(read=0.5, write=0.5, size="4k", access="random", threads=2, depth=4)
-        written = sated.Workload(op="write", access="sequential", size="128k")
-        sated.load(drive, written, ios=64, engine=engine)
-        before = drives.counted(device)
-        result = sated.load(drive, mix, ios=400, engine=engine, seed=2)
-        after = drives.counted(device)
-    table = result.table.to_pylist()
-    ours = {op: sum(row["bytes"] for row in table if row["op"] == op) for op in ("read", "write")}
-    assert sum(row["ios"] for row in table) == 400 and sum(row["errors"] for row in table) == 0
-    assert after["read_bytes"] - before["read_bytes"] == ours["read"] > 0
-    assert 0 < ours["write"] <= after["write_bytes"] - before["write_bytes"] < ours["write"] + (1 << 20)
-    path.unlink()
+def test_writes_to_a_file_reach_the_device(name: str, engine: str) -> None:
+    drives.check_writes(DEVICES[name], Path(MOUNTED[name]), engine)
 
 
 def test_a_mirror_writes_to_both_halves(nodes: dict[str, str]) -> None:
@@ -96,6 +84,40 @@ def test_a_mirror_writes_to_both_halves(nodes: dict[str, str]) -> None:
         after = [drives.counted(each)["write_bytes"] for each in members]
     assert all(now - then >= result.totals.bytes == 4 << 20 for now, then in zip(after, before, strict=True))
     path.unlink()
+
+
+def paths() -> list[str]:
+    return sorted(path.name for path in Path("/sys/block/dm-2/slaves").iterdir())
+
+
+def test_each_path_to_a_disk_is_listed_as_that_disk(nodes: dict[str, str]) -> None:
+    """Whichever of them somebody takes for a drive of its own: it has the serial number and is in use."""
+    assert nodes["PATHS001"] in paths() and len(paths()) == 2
+    for each in map(drives.listed, paths()):
+        assert each.serial == "PATHS001" and each.mounted
+
+
+@pytest.mark.parametrize(("which", "engine"), [(0, "io_uring"), (1, "sync")])
+def test_a_load_goes_on_when_a_path_fails(which: int, engine: str) -> None:
+    """What a disk that went offline refuses is sent by the other path: every byte that was counted was read."""
+    gone, stays = paths()[which], paths()[1 - which]
+    state = Path("/sys/block", gone, "device/state")
+    before = {each: drives.counted(each)["read_bytes"] for each in ["dm-2", gone, stays]}
+    with sated.open("/dev/dm-2") as drive:
+        work = sated.Workload(op="randread", size="4k", threads=2, depth=4)
+        job = sated.start(drive, work, seconds=60, interval=0.1, engine=engine)
+        drives.wait_for(job, ios=200)
+        state.write_text("offline\n")
+        drives.wait_for(job, ios=500)
+        job.stop()
+        job.wait()
+    moved = {each: drives.counted(each)["read_bytes"] - then for each, then in before.items()}
+    state.write_text("running\n")
+    drives.dmsetup("message", "mpatha", "0", f"reinstate_path /dev/{gone}")
+    table = job.result().table
+    assert sum(table["errors"].to_pylist()) == 0
+    assert moved["dm-2"] == sum(table["bytes"].to_pylist())
+    assert moved[stays] > moved[gone] > 0
 
 
 @pytest.mark.parametrize("engine", ["io_uring", "sync"])
