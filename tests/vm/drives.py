@@ -60,8 +60,8 @@ def check_reads(node: str, engine: str, ios: int = 600) -> None:
 
 
 def check_writes(node: str, folder: Path, engine: str) -> None:
-    """A load on a file whose blocks are there, by direct I/O: what is read is what the kernel counts of the device, byte
-    by byte; to what is written the file system adds its own, which is little."""
+    """A load on a file whose blocks are there, by direct I/O: what is read is what the kernel counts of the device,
+    byte by byte; to what is written the file system adds its own, which is little."""
     path = folder / f"file-{engine}"
     with sated.open(str(path), create="8MiB") as drive:
         mix = sated.Workload(read=0.5, write=0.5, size="4k", access="random", threads=2, depth=4)

@@ -337,7 +337,7 @@ SCSI = Machine(
         "scsi-hd,drive=uas,bus=uas.0,serial=UAS00001,rotation_rate=1",
     ),
     modules=("virtio_scsi", "ahci", "sd_mod", "sg", "xhci_pci", "usb_storage", "uas"),
-    setup=UDEV,
+    setup=(*UDEV, *NO_MORE_UDEV),
 )
 
 FAULTS = Machine(
@@ -392,7 +392,7 @@ FAULTS = Machine(
 
 STACKS = Machine(
     name="stacks",
-    about="A mirror over NVMe and SATA, a logical volume, dm-crypt, two paths to a disk, and swap; file systems on them.",
+    about="A mirror over NVMe and SATA, a logical volume, dm-crypt, two paths to a disk, swap; file systems on them.",
     disks={"nvme": 96, "sata": 96, "one": 64, "two": 64, "crypt": 64, "swap": 64, "paths": 64},
     devices=(
         "nvme,drive=nvme,serial=MDNVME01",

@@ -88,8 +88,8 @@ def test_a_load_gives_up_on_a_flakey_target_that_is_down(nodes: dict[str, str], 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_flakey_target_that_comes_and_goes(nodes: dict[str, str], removed: None, engine: str) -> None:
-    """Up for a second, down for a second, and so on: what failed is counted apart, and the load goes on. A delay of 100
-    ms keeps the failures of such a second below the 100 that would end it, and 30 that succeed need two of the others."""
+    """Up for a second, down for a second: what failed is counted apart, and the load goes on. A delay of 100 ms keeps
+    the failures of a second below the 100 that would end it; for 30 that succeed the target has to come up again."""
     under = nodes["RESET001"]
     flakey = drives.mapped("flakey", f"0 100000 flakey /dev/{under} 0 1 1 1 error_reads")
     with sated.open(drives.mapped("slow", f"0 100000 delay {flakey} 0 100")) as drive:

@@ -27,8 +27,8 @@ OLD = b"what was there before".ljust(BLOCK, b".")
 
 @dataclass
 class Apart:
-    """A file on a file system on one drive, whose own blocks device-mapper finds elsewhere. @param data the second drive,
-    of which nobody else reads or writes; @param start sector of the file on the target"""
+    """A file on a file system on one drive, whose own blocks device-mapper finds elsewhere. @param system the drive of
+    the file system; @param data another, of which nobody else reads or writes; @param start the file's first sector"""
 
     path: Path
     system: str

@@ -107,7 +107,7 @@ def test_an_nvme_drive_that_is_pulled(nodes: dict[str, str]) -> None:
     ],
 )
 def test_a_drive_that_is_unplugged(nodes: dict[str, str], serial: str, device: str, engine: str) -> None:
-    """By the host, which tells the PCIe slot, the SCSI adapter or the USB port: nothing in the guest has a hand in it."""
+    """By the host: the kernel learns it from the PCIe slot, the SCSI adapter or the USB port, and from nobody else."""
     check_pulled(nodes[serial], Path(f"/vm/unplug-{device}"), engine)
 
 

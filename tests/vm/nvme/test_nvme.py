@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -166,3 +167,42 @@ def test_a_command_that_writes_does_not_leave(nodes: dict[str, str]) -> None:
 @pytest.mark.parametrize("name", [*NAMESPACES, "PROT0001-1"])
 def test_a_load_is_what_the_kernel_counts(nodes: dict[str, str], name: str, engine: str) -> None:
     drives.check_reads(nodes[name], engine)
+
+
+# From here on nothing of what the disks held is left.
+
+
+@pytest.mark.parametrize("name", [*NAMESPACES, "PROT0001-1"])
+def test_writes_to_a_file_on_a_namespace(nodes: dict[str, str], name: str) -> None:
+    with drives.file_system(f"/dev/{nodes[name]}") as folder:
+        for engine in ("io_uring", "sync"):
+            drives.check_writes(nodes[name], folder, engine)
+
+
+@pytest.mark.parametrize(("which", "engine"), [(0, "io_uring"), (1, "sync")])
+def test_a_load_goes_on_when_a_controller_is_pulled(nodes: dict[str, str], which: int, engine: str) -> None:
+    """What it had not answered yet the kernel sends through the other: every byte that was counted was read. Through
+    which of them an I/O goes nobody knows, so both take their turns and each is pulled once."""
+    node = nodes["DUAL0001-1"]
+    both = [name for name in controllers() if Path("/sys/class/nvme", name, "serial").read_text().strip() == "DUAL0001"]
+    Path("/sys/class/block", node, "device/iopolicy").write_text("round-robin")
+    with sated.open(f"/dev/{node}") as drive:
+        before = drives.counted(node)["read_bytes"]
+        work = sated.Workload(op="randread", size="4k", threads=2, depth=4)
+        job = sated.start(drive, work, seconds=60, interval=0.1, engine=engine)
+        drives.wait_for(job, ios=200)
+        Path("/sys/class/nvme", both[which], "device/remove").write_text("1")
+        drives.wait_for(job, ios=500)
+        job.stop()
+        job.wait()
+        moved = drives.counted(node)["read_bytes"] - before
+    table = job.result().table
+    assert sum(table["errors"].to_pylist()) == 0
+    assert moved == sum(table["bytes"].to_pylist())
+    assert drives.listed(node).controllers == (f"{both[1 - which]} live",)
+    Path("/sys/bus/pci/rescan").write_text("1")
+    for _ in range(100):
+        if len(drives.listed(node).controllers) == 2:
+            return
+        time.sleep(0.1)
+    raise AssertionError("the scan found no second controller")

@@ -160,3 +160,13 @@ def test_a_command_that_writes_does_not_leave(nodes: dict[str, str], serial: str
 @pytest.mark.parametrize("serial", DISKS)
 def test_a_load_is_what_the_kernel_counts(nodes: dict[str, str], serial: str, engine: str) -> None:
     drives.check_reads(nodes[serial], engine, ios=200 if "B0001" in serial else 600)
+
+
+# From here on nothing of what the disks held is left.
+
+
+@pytest.mark.parametrize("serial", DISKS)
+def test_writes_to_a_file_on_a_disk(nodes: dict[str, str], serial: str) -> None:
+    with drives.file_system(f"/dev/{nodes[serial]}") as folder:
+        for engine in ("io_uring", "sync"):
+            drives.check_writes(nodes[serial], folder, engine)
