@@ -116,13 +116,24 @@ NVME_PATHS = Machine(
         "pcie-root-port,id=port3,chassis=3,addr=7",
         "nvme,id=left,bus=port1,serial=DUAL0001,subsys=subsystem",
         "nvme,id=right,bus=port2,serial=DUAL0001,subsys=subsystem",
-        "nvme-ns,drive=one,bus=left,nsid=1,shared=on",
-        "nvme-ns,drive=two,bus=left,nsid=2,shared=on,logical_block_size=4096,physical_block_size=4096",
-        "nvme-ns,drive=three,bus=left,nsid=3,shared=off",
+        "nvme-ns,drive=one,bus=left,nsid=1,shared=on,detached=on",
+        "nvme-ns,drive=two,bus=left,nsid=2,shared=on,detached=on,logical_block_size=4096,physical_block_size=4096",
+        "nvme-ns,drive=three,bus=left,nsid=3,shared=off,detached=on",
         "nvme,id=plain,bus=port3,serial=PLAIN001,drive=plain",
     ),
-    modules=("nvme",),
-    setup=UDEV,
+    # The kernel probes controllers, and scans namespaces, all at once: one after the other they are called the same in
+    # each recording. The second namespace comes first, so that no name has the number of its namespace in it.
+    setup=(
+        "echo 0 >/sys/bus/pci/drivers_autoprobe && modprobe nvme",
+        "for each in 01 02 03; do echo 0000:$each:00.0 >/sys/bus/pci/drivers/nvme/bind; done",
+        *UDEV,
+        "for each in 2:0 2:1 1:0 1:1 3:0; do",
+        "    space=${each%:*} controller=${each#*:}",
+        "    nvme attach-ns /dev/nvme$controller --namespace-id=$space --controllers=$controller",
+        "    " + wait_for("grep -qsx $space /sys/class/block/nvme0c${controller}n*/nsid"),
+        f"    {SETTLE}",
+        "done",
+    ),
     expected=(
         "{DUAL0001-1} ? token DUAL0001:1",
         "{DUAL0001-2} ? token DUAL0001:2",
@@ -132,7 +143,7 @@ NVME_PATHS = Machine(
         "{PLAIN001} ? hba 0000:03:00.0 (1b36:0010)",
         "{PLAIN001} ? token PLAIN001",
         "{PLAIN001} ? driver nvme",
-        "{PLAIN001} ? path /dev/disk/by-id/nvme-QEMU_NVMe_Ctrl_PLAIN001",
+        "{PLAIN001} ? path /dev/disk/by-id/nvme-QEMU_NVMe_Ctrl_PLAIN001_1",
     ),
 )
 
@@ -198,6 +209,7 @@ MD_SET = Machine(
         "mount /dev/md127 /srv",
         "mdadm --quiet /dev/md127 --fail $sata",
         SETTLE,
+        wait_for("grep -q clean /sys/block/md127/md/array_state"),
     ),
     expected=(
         "md127 ? transport md",
@@ -269,15 +281,17 @@ MULTIPATH = Machine(
     about="One SAS disk that is on two host adapters, put together by dm-multipath, and mounted.",
     disks={"paths": 64},
     devices=TWO_PATHS,
-    modules=("virtio_scsi", "sd_mod", "sg", "dm_mod", "dm_multipath"),
+    modules=("sd_mod", "sg", "virtio_scsi", "dm_mod", "dm_multipath"),
+    kernel_arguments="scsi_mod.scan=sync",  # so that the first is called sda
     setup=(*UDEV, JOIN_PATHS, SETTLE, "mkfs.ext4 -q /dev/mapper/mpatha", "mount /dev/mapper/mpatha /srv", SETTLE),
     expected=(
         *(
             f"{node} ? {member}"
-            for node in ("sda", "sdb")
+            for node, slot in (("sda", 4), ("sdb", 5))
             for member in (
-                "token PATHS001",
                 "driver virtio_scsi",
+                # The serial number is that of two nodes: it does not say which.
+                f"token DUAL SSD@pci-0000:00:{slot:02}.0-scsi-0:0:0:0",
                 "reasons this version writes only to files and simulated drives|"
                 f"{node} is part of dm-0; take it out of there first|dm-0 is mounted on /srv (ext4); unmount it first",
             )
