@@ -115,6 +115,8 @@ class Guest:
             *("-nodefaults", "-no-user-config", "-nographic", "-no-reboot", "-machine", "q35,sata=off", "-cpu", "max"),
             # One processor: with two, one boot of ten lost the wake-up of a timer, and none was faster.
             *("-accel", "tcg", "-smp", "1", "-m", "1024", "-serial", "stdio"),
+            # As in a server: PCIe slots that the kernel serves itself (pciehp), in place of QEMU's by ACPI.
+            *("-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off"),
             *("-qmp", f"unix:{self.folder}/qmp,server=on,wait=off"),
             *("-kernel", str(self.image.kernel), "-initrd", str(self.image.initramfs)),
             *("-append", self.kernel_command_line()),

@@ -398,6 +398,8 @@ FAULTS = Machine(
         "mkdir ../nullb1 && cd ../nullb1",
         "echo 64 >size && echo 1 >memory_backed && echo 1 >poll_queues",
         "echo 2 >irqmode && echo 20000000 >completion_nsec && echo 1 >power",
+        "mkdir ../nullb2 && cd ../nullb2",
+        "echo 64 >size && echo 1 >memory_backed && echo 1 >power",
         wait_for("[ $(ls -d /sys/block/sd* | wc -l) = 4 ]"),
         *UDEV,
         *NO_MORE_UDEV,

@@ -142,6 +142,22 @@ MUTATIONS = (
         "if (n != UINT64_MAX)",
     ),
     Mutation(
+        "one-error-ends-a-load",
+        "faults",
+        "comes_and_goes",
+        "csrc/load/phase.c",
+        "if (n != (l->options.max_errors ? l->options.max_errors : 1))",
+        "if (n != 1)",
+    ),
+    Mutation(
+        "failed-write-called-a-read",
+        "faults",
+        "takes_nothing",
+        "csrc/load/phase.c",
+        "ops[l->mix.op[class]]",
+        "ops[0]",
+    ),
+    Mutation(
         "holders-ignored",
         "stacks",
         "reasons",

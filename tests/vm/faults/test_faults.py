@@ -150,3 +150,11 @@ def test_scsi_debug_is_listed_and_read(debug: str) -> None:
     listed = drives.listed(debug)
     assert (listed.vendor, listed.model) == ("Linux", "scsi_debug")
     assert listed.capacity_bytes == 64 << 20
+
+
+@pytest.mark.parametrize("disk", ["scsi_debug", "nullb2"])
+def test_writes_to_a_file_where_nothing_fails(debug: str, disk: str) -> None:
+    node = debug if disk == "scsi_debug" else disk
+    with drives.file_system(f"/dev/{node}") as folder:
+        for engine in ENGINES:
+            drives.check_writes(node, folder, engine)

@@ -125,7 +125,7 @@ def check_pulled(node: str, switch: Path, engine: str) -> None:
         with pytest.raises(sated.SatedError) as gone:
             job.wait()
     assert gone.value.exit_code == 4, str(gone.value)
-    result = job.result()
+    result = gone.value.result
     rows = result.table.to_pylist()
     assert sum(row["ios"] for row in rows) >= counted >= 200
     assert rows[0]["ios"] > 0 and rows[0]["errors"] == 0
