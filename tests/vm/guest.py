@@ -151,13 +151,14 @@ class Guest:
     def wait(self, limit_s: float) -> Result:
         assert self.process, "start() comes first"
         end = time.monotonic() + limit_s
+        unplugged: set[Path] = set()  # a file that went while the guest still makes it would fail there
         while self.process.poll() is None:
             if time.monotonic() > end:
                 self.kill()
                 raise self.failed(f"was stopped after {limit_s:.0f} s")
-            for asked in self.out.glob("unplug-*"):
+            for asked in set(self.out.glob("unplug-*")) - unplugged:
                 self.unplug(asked.name.removeprefix("unplug-"))
-                asked.unlink()
+                unplugged.add(asked)
             time.sleep(0.05)
         seconds = time.monotonic() - self.began
         status = self.out / "status"
