@@ -464,5 +464,5 @@ RESUME = Machine(
     ),
 )
 
-# The longest first, so that two at a time end together.
+# Two run at a time: in this order they end together.
 TESTED = (RESUME, STACKS, SCSI, FAULTS, NVME)
