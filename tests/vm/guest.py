@@ -50,8 +50,10 @@ class Guest:
         self.console = self.folder / "console.log"
         self.process: subprocess.Popen[bytes] | None = None
         self.began = 0.0
+        self.lock = image.locked(self.folder.with_suffix(".lock"))
 
     def __enter__(self) -> Self:
+        self.lock.__enter__()  # another run has the same folder
         shutil.rmtree(self.folder, ignore_errors=True)
         self.out.mkdir(parents=True)
         for name, size in self.machine.disks.items():
@@ -69,6 +71,7 @@ class Guest:
         self.kill()
         for name in self.machine.disks:
             self.disk(name).unlink(missing_ok=True)
+        self.lock.__exit__(kind, error, traceback)
 
     def disk(self, name: str) -> Path:
         return self.folder / f"{name}.disk"
@@ -108,6 +111,8 @@ class Guest:
         (self.out / "status").unlink(missing_ok=True)
         (self.out / "command").write_text("\n".join(lines) + "\n")
         qemu = [
+            # Whatever ends this process, and be it killed, ends the guest.
+            *("setpriv", "--pdeathsig", "KILL"),
             *self.image.qemu(),
             *("-nodefaults", "-no-user-config", "-nographic", "-no-reboot", "-machine", "q35,sata=off", "-cpu", "max"),
             # One processor: with two, one boot of ten lost the wake-up of a timer, and none was faster.
@@ -153,7 +158,10 @@ class Guest:
         seconds = time.monotonic() - self.began
         status = self.out / "status"
         if not status.exists():
-            raise self.failed(f"ended without a result (QEMU's exit status: {self.process.returncode})")
+            raise self.failed(
+                f"ended without a result (QEMU's exit status: {self.process.returncode}); if it does not boot at all, "
+                f"remove {self.image.root.parent}, and it is made anew"
+            )
         return Result(int(status.read_text()), self.output(), seconds)
 
     def run(self, command: Sequence[str | Path], *, limit_s: float = 120) -> Result:
