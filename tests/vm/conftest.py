@@ -8,6 +8,8 @@ from typing import Any
 import oracle
 import pytest
 
+pytest.register_assert_rewrite("drives")  # before a test imports it: what fails in there shows both values
+
 if not Path("/vm/command").exists():
     pytest.exit("the tests of tests/vm run in guests; `make test-vm` boots them", returncode=2)
 

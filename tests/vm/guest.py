@@ -117,7 +117,6 @@ class Guest:
             *("-nodefaults", "-no-user-config", "-nographic", "-no-reboot", "-machine", "q35,sata=off", "-cpu", "max"),
             # One processor: with two, one boot of ten lost the wake-up of a timer, and none was faster.
             *("-accel", "tcg", "-smp", "1", "-m", "1024", "-serial", "stdio"),
-            *("-qmp", f"unix:{self.folder}/qmp,server=on,wait=off"),
             *("-kernel", str(self.image.kernel), "-initrd", str(self.image.initramfs)),
             *("-append", self.kernel_command_line()),
             *("-device", "isa-debug-exit,iobase=0xf4,iosize=0x1"),

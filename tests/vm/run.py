@@ -20,7 +20,12 @@ LIMIT_S = 240  # far above what any takes: on a loaded machine interpreting is s
 
 def run(machine: Machine, arguments: list[str]) -> tuple[bool, str]:
     folder = HERE / machine.name
-    options = ["-m", "vm", "-p", "no:cacheprovider", "--junitxml=/vm/report.xml", *arguments]
+    options = [
+        *("-m", "vm", "-p", "no:cacheprovider", "--junitxml=/vm/report.xml"),
+        *("-o", f"faulthandler_timeout={LIMIT_S // 2}"),  # says where a test hangs
+        *("-W", "error::pytest.PytestUnhandledThreadExceptionWarning"),  # what was to happen meanwhile did not
+        *arguments,
+    ]
     try:
         with Guest(machine) as guest:
             if machine.cut:
