@@ -125,7 +125,7 @@ NVME_PATHS = Machine(
         "{PLAIN001} ? hba 0000:03:00.0 (1b36:0010)",
         "{PLAIN001} ? token PLAIN001",
         "{PLAIN001} ? driver nvme",
-        "{PLAIN001} ? path /dev/disk/by-id/nvme-QEMU_NVMe_Ctrl_PLAIN001",
+        "{PLAIN001} ? path /dev/disk/by-id/nvme-QEMU_NVMe_Ctrl_PLAIN001_1",
     ),
 )
 
