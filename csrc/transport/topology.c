@@ -123,18 +123,28 @@ static void pcie(char *out, size_t n, const char *function, const char *which)
 static int visit_path(const char *controller, const char *state, void *user)
 {
     struct sated_identity *out = user;
-    char line[NODE_NAME + 40], all[32][NODE_NAME];
-    int n = nvme_tree_namespaces(all, 32, controller);
-    for (int i = 0; i < n && i < 32; i++)
-        add_line(out->namespaces, sizeof out->namespaces, all[i]);
+    char line[NODE_NAME + 40];
     snprintf(line, sizeof line, "%s%s%s", controller, state[0] ? " " : "", state);
     add_line(out->controllers, sizeof out->controllers, line);
     return 0;
 }
 
+static int visit_beside(const char *name, void *user)
+{
+    struct sated_identity *out = user;
+    char folder[PATH_MAX];
+    if (node_folder(folder, sizeof folder, name))
+        add_line(out->namespaces, sizeof out->namespaces, name);
+    return 0;
+}
+
 static void identify_nvme(const char *name, struct sated_identity *out)
 {
-    char controller[NODE_NAME], function[NODE_NAME + 40], text[32];
+    char controller[NODE_NAME], function[NODE_NAME + 40], text[32], above[NODE_NAME + 24];
+    /* The folders of all that a controller or a subsystem has stand beside each other, in the order of their numbers;
+     * by way of the controllers they would come in the order of those, which each boot may number otherwise. */
+    snprintf(above, sizeof above, "/sys/class/block/%s/..", name);
+    node_each(above, visit_beside, out);
     nvme_tree_each_path(name, visit_path, out);
     snprintf(function, sizeof function, "/sys/class/block/%s/device/device", name);
     if (nvme_tree_controller(controller, name) == 0 &&

@@ -8,8 +8,17 @@ from typing import Any
 import oracle
 import pytest
 
+pytest.register_assert_rewrite("drives")  # before a test imports it: what fails in there shows both values
+
 if not Path("/vm/command").exists():
     pytest.exit("the tests of tests/vm run in guests; `make test-vm` boots them", returncode=2)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whatever lies here runs in a guest: a file that forgot to say so would be left out without a word."""
+    for item in items:
+        item.add_marker("vm")
 
 
 @pytest.fixture(scope="session")

@@ -53,8 +53,10 @@ class Guest:
         self.console = self.folder / "console.log"
         self.process: subprocess.Popen[bytes] | None = None
         self.began = 0.0
+        self.lock = image.locked(self.folder.with_suffix(".lock"))
 
     def __enter__(self) -> Self:
+        self.lock.__enter__()  # another run has the same folder
         shutil.rmtree(self.folder, ignore_errors=True)
         self.out.mkdir(parents=True)
         for name, size in self.machine.disks.items():
@@ -72,6 +74,7 @@ class Guest:
         self.kill()
         for name in self.machine.disks:
             self.disk(name).unlink(missing_ok=True)
+        self.lock.__exit__(kind, error, traceback)
 
     def disk(self, name: str) -> Path:
         return self.folder / f"{name}.disk"
@@ -110,14 +113,17 @@ class Guest:
         ]
         (self.out / "status").unlink(missing_ok=True)
         (self.out / "command").write_text("\n".join(lines) + "\n")
+        self.monitor, theirs = socket.socketpair()  # not by a path, which may be too long for a socket's
         qemu = [
+            # Whatever ends this process, and be it killed, ends the guest.
+            *("setpriv", "--pdeathsig", "KILL"),
             *self.image.qemu(),
             *("-nodefaults", "-no-user-config", "-nographic", "-no-reboot", "-machine", "q35,sata=off", "-cpu", "max"),
             # One processor: with two, one boot of ten lost the wake-up of a timer, and none was faster.
             *("-accel", "tcg", "-smp", "1", "-m", "1024", "-serial", "stdio"),
             # As in a server: PCIe slots that the kernel serves itself (pciehp), in place of QEMU's by ACPI.
             *("-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off"),
-            *("-qmp", f"unix:{self.folder}/qmp,server=on,wait=off"),
+            *("-chardev", f"socket,id=monitor,fd={theirs.fileno()}", "-mon", "chardev=monitor,mode=control"),
             *("-kernel", str(self.image.kernel), "-initrd", str(self.image.initramfs)),
             *("-append", self.kernel_command_line()),
             *("-device", "isa-debug-exit,iobase=0xf4,iosize=0x1"),
@@ -130,8 +136,14 @@ class Guest:
         self.began = time.monotonic()
         with self.console.open("wb") as console:
             self.process = subprocess.Popen(
-                qemu, stdin=subprocess.DEVNULL, stdout=console, stderr=console, env=self.image.environment()
+                qemu,
+                stdin=subprocess.DEVNULL,
+                stdout=console,
+                stderr=console,
+                env=self.image.environment(),
+                pass_fds=[theirs.fileno()],
             )
+        theirs.close()
 
     def drive(self, name: str) -> str:
         faults = self.machine.blkdebug.get(name)
@@ -163,7 +175,10 @@ class Guest:
         seconds = time.monotonic() - self.began
         status = self.out / "status"
         if not status.exists():
-            raise self.failed(f"ended without a result (QEMU's exit status: {self.process.returncode})")
+            raise self.failed(
+                f"ended without a result (QEMU's exit status: {self.process.returncode}); if it does not boot at all, "
+                f"remove {self.image.root.parent}, and it is made anew"
+            )
         return Result(int(status.read_text()), self.output(), seconds)
 
     def run(self, command: Sequence[str | Path], *, limit_s: float = 120) -> Result:
@@ -180,17 +195,16 @@ class Guest:
     def unplug(self, device: str) -> None:
         """QMP's device_del: one JSON object in a line each way, after a greeting and between events (QEMU's
         docs/interop/qmp-spec.rst)."""
-        with socket.socket(socket.AF_UNIX) as monitor:
-            monitor.settimeout(30)
-            monitor.connect(str(self.folder / "qmp"))
-            with monitor.makefile("rw") as lines:
-                for command, arguments in (("qmp_capabilities", {}), ("device_del", {"id": device})):
-                    lines.write(json.dumps({"execute": command, "arguments": arguments}) + "\n")
-                    lines.flush()
-                    answer = next(told for told in map(json.loads, lines) if not {"return", "error"}.isdisjoint(told))
-                    if "error" in answer:
-                        self.kill()
-                        raise self.failed(f"could not be rid of {device}: {answer['error']['desc']}")
+        self.monitor.settimeout(30)
+        with self.monitor.makefile("rw") as lines:
+            # Leave to give commands may be asked for again.
+            for command, arguments in (("qmp_capabilities", {}), ("device_del", {"id": device})):
+                lines.write(json.dumps({"execute": command, "arguments": arguments}) + "\n")
+                lines.flush()
+                answer = next(told for told in map(json.loads, lines) if not {"return", "error"}.isdisjoint(told))
+                if "error" in answer and command == "device_del":
+                    self.kill()
+                    raise self.failed(f"could not be rid of {device}: {answer['error']['desc']}")
 
     def output(self) -> str:
         path = self.out / "output"

@@ -90,6 +90,7 @@ class Archive:
         self.folder = folder
         self.env = {**os.environ, "APT_CONFIG": str(folder / "apt.conf"), "LC_ALL": "C.UTF-8"}
         self.backports: list[str] = []  # the option that prefers them
+        self.complaint = ""  # why the list of packages may not be whole
         sources = folder / "sources.list.d"
         for made in (sources, folder / "lists/partial", folder / "cache/archives/partial"):
             made.mkdir(parents=True)
@@ -111,8 +112,10 @@ class Archive:
 
     def update(self) -> None:
         # A source of somebody else's that does not answer is no concern of ours; what is missing is said later.
-        with contextlib.suppress(Missing):
-            run(["apt-get", "-q", "update"], env=self.env, timeout=300)
+        try:
+            run(["apt-get", "-q", "-o", "APT::Update::Error-Mode=any", "update"], env=self.env, timeout=300)
+        except Missing as error:
+            self.complaint = f"; {error}"
 
     def add_backports(self, path: Path, codename: str) -> None:
         wanted = ["Created-By: Packages", "Origin: Debian", "Label: Debian", f"Suite: {codename}"]
@@ -121,7 +124,8 @@ class Archive:
             found = run(["apt-get", "indextargets", "--format", "$(REPO_URI)", *wanted[:3]], env=self.env).split()
         if not found:
             raise Missing(
-                "none of the machine's package sources is Debian's; the guest's kernel comes from its backports"
+                "none of the machine's package sources that answers is Debian's; the guest's kernel comes from its "
+                f"backports{self.complaint}"
             )
         keyring = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
         option = f"[signed-by={keyring}] " if keyring.exists() else ""
@@ -240,9 +244,22 @@ def make(folder: Path) -> None:
     (folder / "recipe").write_text(RECIPE)
 
 
+def is_whole(folder: Path) -> bool:
+    """Whether what was unpacked is of this recipe, and nobody took away what a boot begins with."""
+    try:
+        image = of_folder(folder)
+        programs = [image.root / "usr/bin" / name for name in ("busybox", "kmod", "qemu-img", "qemu-system-x86_64")]
+        needed = [image.kernel, image.modules / "modules.dep", *programs]
+        return (folder / "recipe").read_text() == RECIPE and all(path.stat().st_size for path in needed)
+    except FileNotFoundError:
+        return False
+
+
 @contextlib.contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    with (folder / "lock").open("w") as lock:
+def locked(path: Path) -> Iterator[None]:
+    """For one process at a time; the others wait. @param path of a file that is made for it, and stays"""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -250,15 +267,19 @@ def locked(folder: Path) -> Iterator[None]:
 def build() -> Image:
     """The image, made at the first call on a machine. Raises Missing with what to do about it."""
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sated-vm"
-    base.mkdir(parents=True, exist_ok=True)
+    try:
+        base.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Missing(f"{base}: no place for the guest: {error.strerror}; XDG_CACHE_HOME names another") from None
     folder = base / "image"
-    with locked(base):
-        if not (folder / "recipe").exists() or (folder / "recipe").read_text() != RECIPE:
+    with locked(base / "lock"):
+        if not is_whole(folder):
             begun = base / "begun"
             for old in (begun, folder):
                 shutil.rmtree(old, ignore_errors=True)
             begun.mkdir()
             make(begun)
+            os.sync()  # a machine that crashes now has all of it or none
             begun.rename(folder)
         image = of_folder(folder)
         if not image.initramfs.exists():

@@ -7,8 +7,9 @@ import json
 import sys
 from typing import Any
 
+import image
 import oracle
-from guest import PYTHON, REPOSITORY, Guest
+from guest import PYTHON, REPOSITORY, Guest, GuestFailed
 from machines import RECORDED, Machine
 
 TREES = REPOSITORY / "tests/corpus/trees"
@@ -42,8 +43,16 @@ def record(machine: Machine) -> None:
     print(f"sated: recorded {machine.name}: {len(lines)} lines, {result.seconds:.0f} s", file=sys.stderr, flush=True)
 
 
+def main() -> None:
+    wanted, known = sys.argv[1:], {machine.name: machine for machine in RECORDED}
+    if unknown := set(wanted) - set(known):
+        sys.exit(f"sated: {', '.join(sorted(unknown))}: not one of {', '.join(known)}")
+    try:
+        for name in wanted or known:
+            record(known[name])
+    except (GuestFailed, image.Missing) as error:
+        sys.exit(f"sated: {error}")
+
+
 if __name__ == "__main__":
-    wanted = sys.argv[1:]
-    for machine in RECORDED:
-        if not wanted or machine.name in wanted:
-            record(machine)
+    main()

@@ -8,17 +8,24 @@ import resource
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import image
-from guest import PYTHON, REPOSITORY, Guest, GuestFailed
+from guest import PYTHON, Guest, GuestFailed
 from machines import TESTED, Machine
 
+HERE = Path(__file__).resolve().parent
 LIMIT_S = 240  # far above what any takes: on a loaded machine interpreting is several times slower
 
 
 def run(machine: Machine, arguments: list[str]) -> tuple[bool, str]:
-    folder = REPOSITORY / "tests/vm" / machine.name
-    options = ["-m", "vm", "-p", "no:cacheprovider", "--junitxml=/vm/report.xml", *arguments]
+    folder = HERE / machine.name
+    options = [
+        *("-m", "vm", "-p", "no:cacheprovider", "--junitxml=/vm/report.xml"),
+        *("-o", f"faulthandler_timeout={LIMIT_S // 2}"),  # says where a test hangs
+        *("-W", "error::pytest.PytestUnhandledThreadExceptionWarning"),  # what was to happen meanwhile did not
+        *arguments,
+    ]
     try:
         with Guest(machine) as guest:
             if machine.cut:
@@ -37,6 +44,9 @@ def main() -> int:
     options, arguments = parser.parse_args(sys.argv[1:split]), sys.argv[split + 1 :]
     if unknown := set(options.names) - {machine.name for machine in TESTED}:
         parser.error(f"{', '.join(sorted(unknown))}: not one of {', '.join(machine.name for machine in TESTED)}")
+    folders = {path.relative_to(HERE).parts[0] for path in HERE.rglob("test_*.py")}
+    if lost := folders - {machine.name for machine in TESTED}:
+        parser.error(f"{', '.join(sorted(lost))}: tests of a guest that machines.py does not list as tested")
     try:
         image.build()
     except image.Missing as missing:

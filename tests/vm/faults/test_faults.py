@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -135,11 +136,14 @@ def test_an_injected_sense_is_told_as_it_is(debug: str) -> None:
 
 
 def test_a_command_that_is_lost_times_out(debug: str) -> None:
-    """Type 0 loses one command: the host adapter's status says so, not the drive."""
+    """Type 0 loses one command: the host adapter's status says so, not the drive, and long before the minute that the
+    kernel waits by itself (drivers/scsi/sg.c, SG_DEFAULT_TIMEOUT)."""
     inject(debug, "0 -1 0x25")
     with sated.open(f"/dev/{debug}") as drive:
+        began = time.monotonic()
         with pytest.raises(sated.SatedError) as lost:
             drive.scsi(scsi.build_read_capacity(long=False, alloc=8), timeout=1.0)
+        assert 1 <= time.monotonic() - began < 15
         assert lost.value.exit_code == 4
         assert lost.value.reply.host_status == 3  # DID_TIME_OUT
         assert drive.scsi(scsi.build_read_capacity(long=False, alloc=8)).status == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import time
 from pathlib import Path
@@ -71,6 +72,7 @@ def test_each_namespace_is_read_by_its_own_number(nodes: dict[str, str], name: s
             raw_ns = raw("id-ns", f"/dev/{node}")
             assert drive.nvme_admin(nvme.build_identify(nvme.Cns.NS, nsid=nsid)).data == raw_ns
             assert nvme.decode_id_ns(raw_ns).capacity_bytes == 64 << 20
+            assert drive.health().raw["identify-namespace"] == raw_ns
 
 
 @pytest.mark.parametrize("name", NAMESPACES)
@@ -139,6 +141,28 @@ def test_logs_are_what_the_tool_gets(nodes: dict[str, str], lid: int, length: in
     with sated.open(f"/dev/{controller}") as drive:
         ours = drive.nvme_admin(nvme.build_get_log(lid, length=length)).data
     assert ours == raw(command[0], f"/dev/{controller}", *command[1:])[:length]
+
+
+def test_a_part_of_a_log_ends_where_it_should(nodes: dict[str, str]) -> None:
+    """The last admin command that QEMU supports is Doorbell Buffer Config, 7Ch: four bytes of the log of commands."""
+    controller, start, end = controllers()[0], 4 * 0x7C, 4 * 0x7D
+    log = raw("get-log", f"/dev/{controller}", "--log-id=5", "--log-len=4096")
+    assert any(log[start:end])
+    with sated.open(f"/dev/{controller}") as drive:
+        assert drive.nvme_admin(nvme.build_get_log(nvme.Lid.EFFECTS, length=end)).data == log[:end]
+        last = nvme.build_get_log(nvme.Lid.EFFECTS, length=4, offset=start)
+        assert drive.nvme_admin(last).data == log[start:end]
+
+
+def test_what_a_completion_brings_back(nodes: dict[str, str]) -> None:
+    """Temperature Threshold is in dword 0 (NVM Express Base 2.0, 5.27.1.3), which the tool prints in hexadecimal."""
+    node = f"/dev/{nodes['PLAIN001']}"
+    text = subprocess.run(["nvme", "get-feature", node, "--feature-id=4"], capture_output=True, check=True, timeout=30)
+    found = re.search(rb"[Vv]alue: *(?:0x)?([0-9a-f]+)", text.stdout)
+    assert found, text.stdout
+    with sated.open(node) as drive:
+        result = drive.nvme_admin(nvme.build_get_features(0x04)).result
+    assert result == int(found[1], 16) > 0
 
 
 def test_a_refusal_has_the_status_of_the_standard(nodes: dict[str, str]) -> None:
