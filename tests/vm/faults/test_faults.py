@@ -12,8 +12,6 @@ import pytest
 import sated
 from sated import nvme, scsi
 
-pytestmark = pytest.mark.vm
-
 ENGINES = ["io_uring", "sync"]
 BLOCK = 4096
 

@@ -14,8 +14,6 @@ import drives
 import pytest
 import sated
 
-pytestmark = pytest.mark.vm
-
 ENGINES = ["io_uring", "sync"]
 BLOCK = 4096
 BLOCKS = 256  # of the file

@@ -10,8 +10,6 @@ import drives
 import pytest
 import sated
 
-pytestmark = pytest.mark.vm
-
 WORK = sated.Workload(op="randread", size="4k", threads=2, depth=4)
 
 

@@ -8,8 +8,6 @@ import drives
 import pytest
 import sated
 
-pytestmark = pytest.mark.vm
-
 ENGINES = ["io_uring", "sync"]
 
 

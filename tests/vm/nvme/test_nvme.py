@@ -15,8 +15,6 @@ import sated
 from machines import content
 from sated import nvme
 
-pytestmark = pytest.mark.vm
-
 NAMESPACES = {
     "DUAL0001-1": "one",
     "DUAL0001-2": "two",

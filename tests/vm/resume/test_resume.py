@@ -9,8 +9,6 @@ from typing import Any
 import plan
 import pytest
 
-pytestmark = pytest.mark.vm
-
 WORK = Path("/run/work")
 FIRST = ["0001-fill", "0002-write-qd4"]
 

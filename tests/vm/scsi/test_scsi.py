@@ -14,8 +14,6 @@ import sated
 from machines import content
 from sated import ata, scsi
 
-pytestmark = pytest.mark.vm
-
 # By serial number, with the disk's name in machines.py.
 DISKS = {"VSCSI512": "plain", "VSCSI4096": "large", "SATA0001": "sata", "BULK0001": "bulk", "UASB0001": "uas"}
 SPEAK_SCSI = ["VSCSI512", "VSCSI4096", "BULK0001", "UASB0001"]

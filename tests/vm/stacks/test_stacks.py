@@ -12,8 +12,6 @@ import drives
 import pytest
 import sated
 
-pytestmark = pytest.mark.vm
-
 MOUNTED = {"md": "/run/md", "lvm": "/run/lvm2", "crypt": "/run/crypt", "multipath": "/run/paths"}
 DEVICES = {"md": "md127", "lvm": "dm-0", "crypt": "dm-1", "multipath": "dm-2"}
 
