@@ -66,10 +66,11 @@ def command_line() -> str:
 
 
 def _commands() -> list[tuple[str, ...]]:
-    plain = [(name,) for name in ("list", "info", "health", "load", "review", "resume", "report", "doctor", "sim")]
+    names = ("list", "info", "health", "purge", "capacity", "settings", "load", "review", "resume", "report", "doctor")
+    plain = (*names, "sim")
     return [
         (),
-        *plain,
+        *[(name,) for name in plain],
         *[("sim", name) for name in ("models", "show", "create", "counters", "exec", "fail", "heal", "power")],
     ]
 
@@ -95,6 +96,12 @@ MEANING = {
     "capacity": "shares of the LBAs; all steps run once for each",
     "step": "the steps, in their order",
     "method": "how to purge",
+    "capacity.method": "by what the LBAs are limited; `lba` leaves the drive as it is, others destroy data",
+    "write_cache": "the volatile write cache; set back at the end of the run, as all of these",
+    "look_ahead": "read look-ahead (ATA, SCSI)",
+    "apm": "ATA power management: 1, the least power, to 254; 0 is off",
+    "power_state": "NVMe power state",
+    "apst": "NVMe: to states of lower power by itself",
     "optional": "go on with a note where it cannot be done",
     "fraction": "share of the LBAs; by default that of the setting",
     "times": "end after so many times the accessible capacity",
@@ -155,7 +162,7 @@ def _keys(title: str, model: Any, kind: str) -> str:
         if name in ("kind", "over"):
             continue
         default = "required" if field.is_required() else _shown(field.default)
-        meaning = "reported seconds of idling" if kind == "idle" else MEANING[name]
+        meaning = "reported seconds of idling" if kind == "idle" else MEANING.get(f"{kind}.{name}", MEANING[name])
         lines.append(f"| `{name}` | {_type(field.annotation)} | {default} | {meaning} |\n")
     return "".join(lines)
 
@@ -272,6 +279,9 @@ REPLAY_TABLES = {
         "`link`, `note`, `capacity_bytes`, `native_capacity_bytes`, `logical_block_bytes`, `physical_block_bytes`, "
         "`rotation_rpm`",
         "`note`": "a text for people",
+        "`node`, `root`": "the drive's name in sysfs, and a folder (relative to the file) with `/sys`, `/proc` and, as "
+        "far as needed, `/dev` of the machine: the guard judges the drive in that machine as it would in this one, and "
+        "what it refuses is not sent",
     },
     "An exchange: the command": {
         "`command`": '`"scsi"` (ATA commands are recorded in their ATA PASS-THROUGH CDB), `"nvme-admin"` or '

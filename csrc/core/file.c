@@ -281,6 +281,28 @@ int file_patch(const char *path, uint64_t offset, const void *data, size_t bytes
     return error ? fail(error, "write it", path) : 0;
 }
 
+int file_folder(const char *path, mode_t mode)
+{
+    char part[PATH_MAX];
+    int error = strlen(path) < sizeof part ? 0 : ENAMETOOLONG;
+    for (size_t n = strspn(path, "/"); !error && path[n]; n += strspn(path + n, "/")) {
+        n += strcspn(path + n, "/");
+        snprintf(part, sizeof part, "%.*s", (int)n, path);
+        struct stat st;
+        if (mkdir(part, mode))
+            error = errno != EEXIST ? errno : stat(part, &st) ? errno : S_ISDIR(st.st_mode) ? 0 : ENOTDIR;
+    }
+    return error ? fail(error, "make the folder", path) : 0;
+}
+
+int file_remove(const char *path)
+{
+    if (unlink(path) && errno != ENOENT)
+        return fail(errno, "remove it", path);
+    int error = sync_folder_of(path);
+    return error ? fail(error, "sync the folder of it", path) : 0;
+}
+
 struct file_lock {
     int fd;
     pid_t pid;

@@ -36,6 +36,12 @@ int file_create(const char *path, const struct file_part *parts, size_t n);
 /* Overwrites bytes of a file in place, where a torn write cannot be: within one sector. Return: 0 or an error. */
 int file_patch(const char *path, uint64_t offset, const void *data, size_t bytes);
 
+/* Makes a folder, and those above it, with this mode where they are not there. Return: 0 or an error. */
+int file_folder(const char *path, mode_t mode);
+
+/* Removes a file, on stable storage; one that is not there is removed already. Return: 0 or an error. */
+int file_remove(const char *path);
+
 /* Takes the exclusive lock of `path` (made as `path`.lock) until file_unlock; refused with the pid of its holder, or by
  * SATED_UNSAFE where `path`.lock is anything but such a lock. The name is what is locked: pass what file_real() says. */
 struct file_lock;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "drive/guard.h"
 #include "transport/block.h"
 #include "transport/handle.h"
 #include "transport/learn.h"
@@ -34,8 +35,7 @@ void identity_reasons(struct sated_identity *id, const char *name)
 {
     struct use_report r = {.text = id->reasons, .n = sizeof id->reasons};
     id->reasons[0] = '\0';
-    use_add(&r, "this version writes only to files and simulated drives");
-    use_of_device(&r, name);
+    guard_look(&r, name);
     if (r.mounted)
         id->flags |= SATED_IDENTITY_MOUNTED;
     else
@@ -64,6 +64,11 @@ int sated_drive_get_identity(struct sated_drive *d, struct sated_identity *out)
         snprintf(d->identity.token, sizeof d->identity.token, "%s", d->path);
     } else if (d->kind == HANDLE_COMMANDS && !d->node[0]) {
         learn_beyond_sysfs(d);
+        if (d->identity.protocol == SATED_PROTOCOL_NVME && d->identity.serial[0])
+            snprintf(d->identity.token, sizeof d->identity.token, "%s:all", d->identity.serial);
+    } else if (d->kind == HANDLE_CALLBACK && !d->simulated) {
+        snprintf(d->identity.token, sizeof d->identity.token, "%s",
+                 d->identity.serial[0] ? d->identity.serial : d->path);
     } else if (d->kind == HANDLE_BLOCK || d->kind == HANDLE_COMMANDS) {
         learn_beyond_sysfs(d);
         struct same same = {.serial = d->identity.serial};

@@ -11,8 +11,7 @@
  * @param name in sysfs; @param unique whether no other whole disk has its serial number. A partition gets none. */
 void identity_token(struct sated_identity *id, const char *name, bool unique);
 
-/* Fills why a block device may not be written to: what uses it, and what this version does not do. @param name in
- * sysfs. */
+/* Fills why a block device may not be written to, as far as can be seen without opening it. @param name in sysfs. */
 void identity_reasons(struct sated_identity *id, const char *name);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "core/error.h"
 #include "core/size.h"
+#include "core/thread.h"
 #include "transport/handle.h"
 
 #define HELD_MAX 65536       /* sheets x classes that may be on their way: a page each at least */
@@ -384,7 +385,7 @@ static int start_threads(struct sated_load *l, struct real *real)
     if (!real->threads)
         return load_no_memory();
     for (uint32_t i = 0; !rc && i < real->n_workers * each; i++) {
-        rc = load_thread(&real->threads[i], real->engine->stack_bytes, real->engine->run, &real->workers[i / each]);
+        rc = thread_start(&real->threads[i], real->engine->stack_bytes, real->engine->run, &real->workers[i / each]);
         real->n_threads += !rc;
     }
     pthread_mutex_lock(&l->lock);
@@ -423,7 +424,7 @@ static int start_with(struct sated_load *l, const struct real_engine *engine)
     if (!rc)
         rc = start_threads(l, real);
     if (!rc)
-        rc = load_thread(&l->thread, 0, coordinate, real);
+        rc = thread_start(&l->thread, 0, coordinate, real);
     if (rc) {
         struct sated_detail d;
         sated_detail_get(&d);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/thread.h"
 #include "sim/sim.h"
 #include "transport/handle.h"
 
@@ -211,7 +212,7 @@ int engine_sim_start(struct sated_load *l)
         simulation_free(s);
         return load_no_memory();
     }
-    int rc = load_thread(&l->thread, 0, simulate, s);
+    int rc = thread_start(&l->thread, 0, simulate, s);
     if (rc)
         simulation_free(s);
     return rc;

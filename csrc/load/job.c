@@ -2,7 +2,6 @@
 /* The public face of a load. */
 #include "load/job.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,23 +10,6 @@
 #include "core/error.h"
 #include "load/options.h"
 #include "transport/handle.h"
-
-int load_thread(pthread_t *t, size_t stack_bytes, void *(*run)(void *), void *argument)
-{
-    pthread_attr_t attributes;
-    sigset_t all, before;
-    pthread_attr_init(&attributes);
-    if (stack_bytes)
-        pthread_attr_setstacksize(&attributes, stack_bytes);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* inherited by the new thread */
-    int rc = pthread_create(t, &attributes, run, argument);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    if (rc)
-        return error_set(-rc, SATED_LAYER_NONE, "no thread can be started: %s; use fewer threads", strerror(rc));
-    return 0;
-}
 
 static void release(struct sated_load *l)
 {
@@ -130,12 +112,12 @@ int sated_load_start(struct sated_load **out, struct sated_drive *const *drives,
     int rc = prepare(l, drives, n, w, opt);
     if (!rc) {
         for (uint32_t i = 0; i < l->n; i++)
-            l->members[i].drive->load = l;
+            l->members[i].drive->busy = HANDLE_LOAD;
         bool simulated = drives[0]->kind == HANDLE_SIMULATED;
         l->engine = simulated ? SATED_ENGINE_SIMULATED : SATED_ENGINE_AUTO;
         rc = simulated ? engine_sim_start(l) : engine_real_start(l);
         for (uint32_t i = 0; rc && i < l->n; i++)
-            l->members[i].drive->load = NULL;
+            l->members[i].drive->busy = HANDLE_IDLE;
     }
     if (rc) {
         release(l);

@@ -163,8 +163,4 @@ void engine_real_free(struct sated_load *l);
 /* The end: lets go of the drives and wakes the caller. */
 void load_ended(struct sated_load *l);
 
-/* pthread_create with all signals blocked in the new thread. @param stack_bytes 0 for the default.
- * Return: 0 or a negated errno. */
-int load_thread(pthread_t *t, size_t stack_bytes, void *(*run)(void *), void *argument);
-
 #endif

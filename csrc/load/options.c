@@ -109,20 +109,22 @@ int options_take_drive(struct sated_load *l, struct member *m)
     m->end_ns = m->end_t_ns = LOAD_NEVER;
     atomic_store(&m->ios_left, (int64_t)l->options.ios);
     atomic_store(&m->bytes_left, (int64_t)l->options.bytes);
-    if (m->drive->load)
-        return error_set(SATED_STATE, SATED_LAYER_DRIVE, "%s: a load already runs on it; wait for that one or stop it",
-                         m->name);
+    int rc = handle_need_idle(m->drive, "no other load can be started");
+    if (rc)
+        return rc;
     if (m->drive->kind == HANDLE_SIMULATED) {
-        int rc = writing ? handle_need_permit(m->drive, "writing") : 0;
+        rc = writing ? handle_need_permit(m->drive, HANDLE_BLOCKS, "writing") : 0;
+        if (!rc && writing && m->drive->interrupted)
+            rc = handle_unfinished(m->drive);
         if (rc)
             return rc;
     } else {
         m->direct = true;
-        int rc = handle_lend(m->drive, writing, &m->direct, &alignment, &m->fd);
+        rc = handle_lend(m->drive, writing, &m->direct, &alignment, &m->fd);
         if (rc)
             return rc;
     }
-    int rc = check_sizes(&l->mix, m, block, alignment);
+    rc = check_sizes(&l->mix, m, block, alignment);
     if (rc)
         return rc;
     return address_range_init(&m->range, &l->workload, &l->mix, id->capacity_bytes,

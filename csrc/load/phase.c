@@ -147,7 +147,7 @@ void load_ended(struct sated_load *l)
 {
     pthread_mutex_lock(&l->lock);
     for (uint32_t i = 0; i < l->n; i++)
-        atomic_store(&l->members[i].drive->load, NULL);
+        atomic_store(&l->members[i].drive->busy, HANDLE_IDLE);
     l->progress.running = 0;
     l->progress.tick = 0;
     l->progress.iops = 0;

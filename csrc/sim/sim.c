@@ -553,6 +553,11 @@ static bool is_own(const struct sim *s, const char *path)
     return own;
 }
 
+const char *sim_state_path(const struct sim *s)
+{
+    return s->state_path;
+}
+
 int sim_save(struct sim *s, const char *path)
 {
     if (sim_outstanding(s))

@@ -58,6 +58,9 @@ uint64_t sim_native_capacity(const struct sim *s);
 /* Mapping units beyond the limit that still hold data. */
 uint64_t sim_mapped_beyond(const struct sim *s);
 
+/* The real path of its state file; NULL if it has none. */
+const char *sim_state_path(const struct sim *s);
+
 /* `path` NULL: to the state file, if there is one. */
 int sim_save(struct sim *s, const char *path);
 int sim_restore(struct sim *s, const char *path);

@@ -13,6 +13,7 @@
 
 #include "core/error.h"
 #include "transport/calls.h"
+#include "transport/hold.h"
 #include "transport/node.h"
 #include "transport/topology.h"
 #include "transport/use.h"
@@ -162,7 +163,14 @@ int block_open(struct sated_drive *d)
     int rc = node_of(d->node, st.st_rdev);
     if (rc)
         return rc;
+    stamp_take(&d->stamp, d->node, d->fd);
     block_identify(d->node, &d->identity);
+    uint64_t nsid;
+    if (node_number(&nsid, "/sys/class/block/%s/nsid", d->node) && nsid < UINT32_MAX)
+        d->nsid = (uint32_t)nsid;
+    rc = stamp_check(&d->stamp, d->path, d->node, d->device, d->fd); /* one disk was opened, and that was identified */
+    if (rc)
+        return rc;
     d->direct = true;
     d->alignment = d->identity.logical_block_bytes ? d->identity.logical_block_bytes : MOST_BLOCK;
     if (d->identity.capacity_bytes == 0)

@@ -99,7 +99,7 @@ int sated_drive_open_transport(struct sated_drive **out, const char *name, const
     d->kind = HANDLE_CALLBACK;
     d->face = &callback_face;
     d->way = kept;
-    d->permitted = t->simulated;
+    d->simulated = d->permitted = d->permitted_whole = t->simulated;
     d->identity.protocol = t->protocol;
     d->identity.flags = SATED_IDENTITY_CALLBACK | SATED_IDENTITY_COMMANDS_ONLY;
     d->identity.scale = 1;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/file.h"
+#include "core/retry.h"
 
 static int open_node(const char *path, int flags)
 {
@@ -43,10 +44,31 @@ static int ioctl_node(int fd, unsigned long request, void *argument)
     return rc;
 }
 
+static ssize_t read_node(int fd, void *data, size_t n, uint64_t offset)
+{
+    ssize_t got = RETRY(pread(fd, data, n, (off_t)offset));
+    return got < 0 ? -errno : got;
+}
+
+static ssize_t write_node(int fd, const void *data, size_t n, uint64_t offset)
+{
+    ssize_t done = RETRY(pwrite(fd, data, n, (off_t)offset));
+    return done < 0 ? -errno : done;
+}
+
+static int sync_node(int fd)
+{
+    return RETRY(fsync(fd)) ? -errno : 0;
+}
+
 struct calls calls = {
     .open = open_node,
     .close = close_node,
     .stat = stat_node,
     .fstat = fstat_node,
     .ioctl = ioctl_node,
+    .read = read_node,
+    .write = write_node,
+    .sync = sync_node,
+    .blkid = blkid_find,
 };

@@ -122,16 +122,19 @@ static int check_arguments(const struct sated_drive *d, const struct command *c,
 }
 
 /* Replayed drives and simulated transports are permitted from the start; others by the guard. */
-static int check_consent(const struct sated_drive *d, const struct command *c)
+static int check_consent(struct sated_drive *d, const struct command *c)
 {
     char text[200];
-    if (d->permitted || command_reads_only(c))
+    if (command_reads_only(c))
         return 0;
     command_text(text, sizeof text, c);
-    return error_set(SATED_UNSAFE, SATED_LAYER_DRIVE,
-                     "%s: %s is refused: it is not in the table of read-only commands, and this version sends others "
-                     "only to replayed drives and simulated transports; leave it out, or try it on replay:FILE",
-                     d->path, text);
+    if (!d->permitted && !d->tree)
+        return error_set(SATED_UNSAFE, SATED_LAYER_DRIVE,
+                         "%s: %s is refused: it is not in the table of read-only commands, so it needs consent; type "
+                         "the drive's token as confirm= (--confirm)",
+                         d->path, text);
+    int rc = d->permitted_whole ? 0 : handle_need_permit(d, command_scope(d, c), text);
+    return rc ? rc : handle_check_same(d);
 }
 
 /* Keeps what was told within what was asked for: bridges tell residuals that are negative or larger than all of it. */
@@ -194,6 +197,8 @@ static int dispatch(struct sated_drive *d, struct command *c, void *data, struct
         rc = lengths_check(c, d->path, c->nvme->nsid == handle_namespace(d) ? d->identity.logical_block_bytes : 0);
     if (!rc)
         rc = check_consent(d, c);
+    if (!rc && d->busy == HANDLE_PURGE)
+        rc = handle_need_idle(d, "it takes no commands");
     if (rc)
         return rc;
     if (!c->timeout_ms)

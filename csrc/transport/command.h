@@ -48,11 +48,19 @@ int command_not_sent(const struct sated_drive *d, const struct command *c, int e
 int command_status(const struct sated_drive *d, const struct command *c, const struct sated_reply *reply,
                    const struct sated_ata_registers *registers);
 
+/* How far a command outside the table of read-only commands reaches; what is not known, all of the device. A drive may
+ * be asked what its formats reach. */
+enum handle_scope command_scope(struct sated_drive *d, const struct command *c);
+
 /* Whether the table of read-only commands has it. */
 bool command_reads_only(const struct command *c);
 
 /* An ATA PASS-THROUGH CDB of any length as the ATA command that it carries. Return: whether it is one. */
 bool command_unwrap_ata(const struct sated_scsi_command *c, struct sated_ata_command *out);
+
+/* The node of an NVMe drive's controller, opened by whoever needs it first. @param fd stays the handle's.
+ * Return: 0 or an error. */
+int nvme_controller(struct sated_drive *d, int *fd);
 
 /* The ways. */
 extern const struct command_face sg_face, bsg_face, nvme_face, replay_face, callback_face, simulated_face;

@@ -166,6 +166,7 @@ int device_open(struct sated_drive *d, uint64_t rdev)
         d->kind = HANDLE_BLOCK;
         d->fd = block.fd;
         d->device = block.device;
+        d->stamp = block.stamp;
         d->direct = block.direct;
         d->alignment = block.alignment;
         d->identity = block.identity;

@@ -380,7 +380,8 @@ static int check_schema(const char *path, const struct json *root)
 
 static int read_root(struct exchanges *x, const char *path, const struct json *root)
 {
-    static const char *const known[] = {"sated_replay", "order", "protocol", "identity", "exchanges", "note"};
+    static const char *const known[] = {"sated_replay", "order", "protocol", "identity",
+                                        "exchanges",    "note",  "node",     "root"};
     static const char *const protocols[] = {"scsi", "ata", "nvme"};
     int rc = check_schema(path, root);
     if (!rc)
@@ -390,6 +391,10 @@ static int read_root(struct exchanges *x, const char *path, const struct json *r
         rc = take_text(path, root, "order", order, sizeof order);
     if (!rc)
         rc = take_text(path, root, "protocol", protocol, sizeof protocol);
+    if (!rc)
+        rc = take_text(path, root, "node", x->node, sizeof x->node);
+    if (!rc)
+        rc = take_text(path, root, "root", x->root, sizeof x->root);
     if (rc)
         return rc;
     x->strict = !strcmp(order, "strict");

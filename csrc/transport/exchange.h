@@ -31,6 +31,7 @@ struct exchange {
 struct exchanges {
     struct sated_identity identity; /* what the file says, and what its answers say */
     bool strict;                    /* they come in this order and no other */
+    char node[64], root[4096];      /* the machine that the guard judges, if any */
     uint32_t nsid;                  /* the namespace that was asked about; 0 unknown */
     size_t n;
     struct exchange *list;

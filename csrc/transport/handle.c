@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -15,11 +16,32 @@
 #include "core/retry.h"
 #include "sim/sim.h"
 #include "transport/calls.h"
+#include "transport/hold.h"
 #include "transport/node.h"
 #include "transport/simulated.h"
 #include "transport/use.h"
 
-#define ONLY_FILES "this version writes only to files and simulated drives"
+static _Thread_local const struct sated_drive *own; /* that this thread works for */
+
+void handle_work_on(const struct sated_drive *d)
+{
+    own = d;
+}
+
+bool handle_is_busy(const struct sated_drive *d)
+{
+    return d->busy && own != d;
+}
+
+int handle_need_idle(const struct sated_drive *d, const char *what)
+{
+    static const char *const works[] = {
+        [HANDLE_IDLE] = "nothing", [HANDLE_LOAD] = "a load", [HANDLE_PURGE] = "a purge"};
+    return handle_is_busy(d)
+               ? error_set(SATED_STATE, SATED_LAYER_DRIVE, "%s: %s while %s runs on it; wait for the end of that first",
+                           d->path, what, works[d->busy])
+               : 0;
+}
 
 static bool is_opened(const struct sated_drive *d, const struct stat *st)
 {
@@ -39,14 +61,19 @@ static int not_same(const struct sated_drive *d)
 int handle_check_same(const struct sated_drive *d)
 {
     struct stat st;
-    bool placeless = d->kind == HANDLE_SIMULATED || d->kind == HANDLE_REPLAY || d->kind == HANDLE_CALLBACK;
-    return placeless || (calls.stat(d->path, &st) == 0 && is_opened(d, &st)) ? 0 : not_same(d);
+    if (d->kind == HANDLE_SIMULATED || d->kind == HANDLE_REPLAY || d->kind == HANDLE_CALLBACK)
+        return 0;
+    if (calls.stat(d->path, &st) || !is_opened(d, &st))
+        return not_same(d);
+    int rc = d->kind == HANDLE_BLOCK ? stamp_check(&d->stamp, d->path, d->node, d->device, d->fd) : 0;
+    return rc ? rc : hold_check(d);
 }
 
 /* Opens once more what the handle stands for. It is never opened by its path: a block device could have taken that, and
- * opening one for writing is more than nothing. */
+ * opening one for writing is more than nothing. What is held for itself is shared so by the threads of a load. */
 static int reopen(const struct sated_drive *d, int flags, int *out)
 {
+    char name[40];
     struct stat st;
     int rc = handle_check_same(d);
     if (rc)
@@ -56,12 +83,17 @@ static int reopen(const struct sated_drive *d, int flags, int *out)
                          "%s: has become shorter since it was opened, %lld bytes instead of %" PRIu64
                          "; look at it, then open it anew",
                          d->path, (long long)st.st_size, d->identity.native_capacity_bytes);
-    int fd = node_reopen(d->fd, flags);
-    if (fd < 0) {
-        int error = errno;
-        return error_set(-error, SATED_LAYER_DRIVE, "%s: cannot open it for %s: %s%s", d->path,
-                         (flags & O_ACCMODE) == O_RDONLY ? "reading" : "writing", error_text(error),
-                         error == ENOENT ? "; mount /proc" : "");
+    snprintf(name, sizeof name, "/proc/self/fd/%d", d->write_fd >= 0 ? d->write_fd : d->fd);
+    int fd = calls.open(name, flags);
+    if (fd < 0)
+        return error_set(fd, SATED_LAYER_DRIVE, "%s: cannot open it for %s: %s%s", d->path,
+                         (flags & O_ACCMODE) == O_RDONLY ? "reading" : "writing", error_text(-fd),
+                         fd == -ENOENT ? "; mount /proc" : "");
+    if (d->kind == HANDLE_BLOCK)
+        rc = stamp_check(&d->stamp, d->path, d->node, d->device, fd);
+    if (rc) {
+        calls.close(fd);
+        return rc;
     }
     *out = fd;
     return 0;
@@ -78,21 +110,25 @@ int handle_need_blocks(const struct sated_drive *d, const char *what)
         d->path, what);
 }
 
-int handle_need_permit(struct sated_drive *d, const char *what)
+int handle_need_permit(struct sated_drive *d, enum handle_scope scope, const char *what)
 {
-    int rc = handle_need_blocks(d, what);
-    if (rc || d->permitted)
-        return rc;
-    if (d->kind == HANDLE_BLOCK)
-        return error_set(SATED_UNSUPPORTED, SATED_LAYER_DRIVE,
-                         "%s: %s is refused: " ONLY_FILES "; give it a file (--create 1GiB) or a sim: drive, or let "
-                         "the load only read",
-                         d->path, what);
+    if (scope == HANDLE_DRIVE ? d->permitted_whole : d->permitted)
+        return 0;
     if (d->created)
-        return handle_grant(d);
+        return handle_grant(d, scope);
+    if (d->tree)
+        return error_set(SATED_UNSAFE, SATED_LAYER_DRIVE, "%.300s: %s is refused: %.600s", d->path, what,
+                         d->not_whole ? d->not_whole : "the guard has not passed it (sated_drive_permit)");
+    if (d->permitted)
+        return error_set(SATED_UNSAFE, SATED_LAYER_DRIVE,
+                         "%.200s: %s reaches all of the device, and consent covers %.64s alone: %.600s", d->path, what,
+                         d->node[0] ? d->node : "its blocks",
+                         d->not_whole ? d->not_whole : "type the token of the whole device, SERIAL:all");
+    const char *token = d->kind == HANDLE_FILE ? d->path : d->identity.token;
     return error_set(SATED_UNSAFE, SATED_LAYER_DRIVE,
-                     "%s: %s needs consent, which has not been given; type its token, %s, as confirm= (--confirm)",
-                     d->path, what, d->path);
+                     "%.300s: %s needs consent, which has not been given; type its token%s%.300s, as confirm= "
+                     "(--confirm)",
+                     d->path, what, token[0] ? ", " : "", token);
 }
 
 static int locked(const struct sated_drive *d)
@@ -109,11 +145,13 @@ static int locked(const struct sated_drive *d)
                      d->path);
 }
 
-int handle_grant(struct sated_drive *d)
+int handle_grant(struct sated_drive *d, enum handle_scope scope)
 {
-    if (d->kind == HANDLE_BLOCK)
-        return error_set(SATED_UNSUPPORTED, SATED_LAYER_DRIVE,
-                         "%s: " ONLY_FILES "; block devices are opened for reading", d->path);
+    if (d->kind != HANDLE_FILE) {
+        d->permitted = true;
+        d->permitted_whole |= scope == HANDLE_DRIVE;
+        return 0;
+    }
     if (d->permitted)
         return 0;
     int fd, rc = reopen(d, O_RDWR, &fd);
@@ -121,14 +159,14 @@ int handle_grant(struct sated_drive *d)
         return rc;
     if (RETRY(flock(fd, LOCK_EX | LOCK_NB))) {
         int error = errno;
-        close(fd);
+        calls.close(fd);
         return error == EWOULDBLOCK ? locked(d)
                                     : error_set(-error, SATED_LAYER_DRIVE,
                                                 "%s: cannot be locked: %s; move it to a file system that has flock(2)",
                                                 d->path, error_text(error));
     }
     d->write_fd = fd;
-    d->permitted = true;
+    d->permitted = d->permitted_whole = true; /* of a file there is nothing else */
     return 0;
 }
 
@@ -142,7 +180,11 @@ int handle_lend(struct sated_drive *d, bool writing, bool *direct, uint32_t *ali
     if (d->kind == HANDLE_SIMULATED)
         return error_set(SATED_UNSUPPORTED, SATED_LAYER_DRIVE,
                          "%s: a simulated drive has no descriptor; use the simulated engine", d->path);
-    rc = writing ? handle_need_permit(d, "writing") : handle_need_blocks(d, "reading");
+    rc = handle_need_blocks(d, writing ? "writing" : "reading");
+    if (!rc && writing)
+        rc = handle_need_permit(d, HANDLE_BLOCKS, "writing");
+    if (!rc && writing && d->interrupted)
+        rc = handle_unfinished(d);
     if (rc)
         return rc;
     int flags = writing ? O_RDWR : O_RDONLY;
@@ -160,8 +202,16 @@ int handle_lend(struct sated_drive *d, bool writing, bool *direct, uint32_t *ali
 
 void handle_return(int fd)
 {
-    if (fd >= 0)
-        close(fd);
+    calls.close(fd);
+}
+
+int handle_unfinished(const struct sated_drive *d)
+{
+    return error_set(
+        SATED_UNSAFE, SATED_LAYER_DRIVE,
+        "%s: may not be written to: a purge or a change of its capacity was interrupted and stands; finish "
+        "it first (sated purge DRIVE --resume, sated capacity DRIVE --resume)",
+        d->path);
 }
 
 uint32_t handle_namespace(const struct sated_drive *d)
@@ -199,9 +249,9 @@ int sated_drive_sleep(struct sated_drive *d, int64_t ns)
         clock_sleep_until_ns(end);
         return 0;
     }
-    if (d->load)
-        return error_set(SATED_STATE, SATED_LAYER_DRIVE,
-                         "%s: cannot be left idle while a load runs on it; wait for the load first", d->path);
+    int rc = handle_need_idle(d, "it cannot be left idle");
+    if (rc)
+        return rc;
     int64_t scale = sim_scale(d->sim);
     return simulated_sleep(d, end / scale + (end % scale > 0)); /* not shorter than asked for */
 }

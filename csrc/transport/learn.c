@@ -316,7 +316,8 @@ void learn_beyond_sysfs(struct sated_drive *d)
     struct sated_identity *id = &d->identity, before = *id;
     struct sated_detail detail = *error_last();
     bool node = d->kind == HANDLE_BLOCK || d->kind == HANDLE_COMMANDS;
-    uint8_t *page = node && !d->asked && !d->load && id->protocol == SATED_PROTOCOL_ATA ? buffer_new(PAGE) : NULL;
+    uint8_t *page =
+        node && !d->asked && !handle_is_busy(d) && id->protocol == SATED_PROTOCOL_ATA ? buffer_new(PAGE) : NULL;
     if (!page)
         return;
     d->asked = true;

@@ -20,15 +20,23 @@
 #include "core/retry.h"
 
 static char root[PATH_MAX];
+static _Thread_local const char *here; /* in place of it */
 
 void node_set_root(const char *to)
 {
     snprintf(root, sizeof root, "%s", to ? to : "");
 }
 
+const char *node_use_root(const char *to)
+{
+    const char *was = here;
+    here = to;
+    return was;
+}
+
 static bool path_of(char *out, size_t n, const char *format, va_list args)
 {
-    int before = snprintf(out, n, "%s", root);
+    int before = snprintf(out, n, "%s", here ? here : root);
     if (before < 0 || (size_t)before >= n)
         return false;
     int rest = vsnprintf(out + before, n - (size_t)before, format, args);

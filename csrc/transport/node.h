@@ -13,6 +13,10 @@
 /* What stands before /sys, /proc and /dev; "" or NULL for this machine. For tests; set before any thread starts. */
 void node_set_root(const char *root);
 
+/* Another root for this thread, until it is set back: a recorded machine that a replayed drive is part of.
+ * @param root kept, not copied; NULL for the one of node_set_root. Return: what it was. */
+const char *node_use_root(const char *root);
+
 /* A path below the root. Return: false if it does not fit. */
 bool node_path(char *out, size_t n, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

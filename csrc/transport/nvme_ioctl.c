@@ -82,8 +82,7 @@ static int send_32(int fd, bool admin, const struct nvme_passthru_cmd64 *from, u
     return rc;
 }
 
-/* The controller's node, opened by the first admin command. */
-static int controller_of(struct sated_drive *d, int *fd)
+int nvme_controller(struct sated_drive *d, int *fd)
 {
     char name[NODE_NAME], path[NODE_NAME + 8];
     if (d->command_fd >= 0) {
@@ -124,7 +123,7 @@ static int send_nvme(struct sated_drive *d, const struct command *c, struct sate
 {
     const struct sated_nvme_command *from = c->nvme;
     bool admin = c->set == SATED_COMMANDS_NVME_ADMIN;
-    int fd = -1, rc = admin ? controller_of(d, &fd) : namespace_of(d, &fd);
+    int fd = -1, rc = admin ? nvme_controller(d, &fd) : namespace_of(d, &fd);
     if (rc)
         return rc;
     struct nvme_passthru_cmd64 to = {

@@ -17,6 +17,7 @@
 #include "transport/calls.h"
 #include "transport/command.h"
 #include "transport/device.h"
+#include "transport/hold.h"
 #include "transport/node.h"
 #include "transport/record.h"
 #include "transport/regular.h"
@@ -248,9 +249,8 @@ int sated_drive_close(struct sated_drive *d)
     int rc = 0;
     if (!d)
         return 0;
-    if (d->load)
-        return error_set(SATED_STATE, SATED_LAYER_DRIVE, "%s: a load runs on it; stop and free the load, then close",
-                         d->path);
+    if (d->busy)
+        return handle_need_idle(d, "it cannot be closed");
     if (d->face && d->face->close)
         d->face->close(d);
     record_free(d->record);
@@ -258,8 +258,10 @@ int sated_drive_close(struct sated_drive *d)
         rc = sim_free(d->sim);
     calls.close(d->command_fd);
     calls.close(d->fd);
-    if (d->write_fd >= 0)
-        close(d->write_fd);
+    hold_drop(d);
+    free(d->not_whole);
+    for (size_t i = 0; i < sizeof d->unfinished / sizeof *d->unfinished; i++)
+        free(d->unfinished[i]);
     free(d);
     return rc;
 }

@@ -3,13 +3,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/error.h"
 #include "core/file.h"
+#include "core/text.h"
 #include "transport/exchange.h"
 #include "transport/scrub.h"
 
@@ -92,51 +92,6 @@ static struct command command_of(const struct kept *k)
                             .nvme = k->set == SATED_COMMANDS_SCSI ? NULL : &k->nvme};
 }
 
-/* A text that grows. */
-struct text {
-    char *data;
-    size_t used, room;
-    bool failed;
-};
-
-static void say(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(struct text *t, const char *format, ...)
-{
-    char piece[1024];
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(piece, sizeof piece, format, args);
-    va_end(args);
-    if (t->failed || n < 0 || (size_t)n >= sizeof piece) {
-        t->failed = true;
-        return;
-    }
-    if (t->used + (size_t)n >= t->room) {
-        size_t room = t->room ? t->room * 2 : 1 << 16;
-        char *more = realloc(t->data, room);
-        if (!more) {
-            t->failed = true;
-            return;
-        }
-        t->data = more;
-        t->room = room;
-    }
-    memcpy(t->data + t->used, piece, (size_t)n + 1);
-    t->used += (size_t)n;
-}
-
-/* Characters of texts that come from drives may be anything. */
-static void say_text(struct text *t, const char *name, const char *value)
-{
-    say(t, "\"%s\": \"", name);
-    for (const unsigned char *p = (const unsigned char *)value; *p; p++)
-        if (*p == '"' || *p == '\\')
-            say(t, "\\%c", *p);
-        else
-            say(t, *p >= ' ' && *p < 0x7f ? "%c" : "\\u00%02x", *p);
-    say(t, "\"");
-}
-
 /* Bytes, 32 in a line; zeros at the end are left to a length. */
 static void say_bytes(struct text *t, const char *name, const uint8_t *bytes, size_t n, bool trim)
 {
@@ -144,37 +99,37 @@ static void say_bytes(struct text *t, const char *name, const uint8_t *bytes, si
     while (trim && shown && !bytes[shown - 1])
         shown--;
     if (trim && n)
-        say(t, ",\n     \"data_len\": %zu", n);
+        text_say(t, ",\n     \"data_len\": %zu", n);
     if (!shown)
         return;
-    say(t, ",\n     \"%s\": [", name);
+    text_say(t, ",\n     \"%s\": [", name);
     for (size_t at = 0; at < shown; at += 32) {
-        say(t, "%s\"", at ? ",\n       " : "");
+        text_say(t, "%s\"", at ? ",\n       " : "");
         for (size_t i = at; i < shown && i < at + 32; i++)
-            say(t, "%s%02x", i > at ? " " : "", bytes[i]);
-        say(t, "\"");
+            text_say(t, "%s%02x", i > at ? " " : "", bytes[i]);
+        text_say(t, "\"");
     }
-    say(t, "]");
+    text_say(t, "]");
 }
 
 static void say_hex(struct text *t, const char *name, uint64_t value)
 {
     if (value)
-        say(t, ", \"%s\": \"0x%" PRIx64 "\"", name, value);
+        text_say(t, ", \"%s\": \"0x%" PRIx64 "\"", name, value);
 }
 
 static void say_command(struct text *t, const struct kept *k)
 {
     if (k->set == SATED_COMMANDS_SCSI) {
-        say(t, "    {\"command\": \"scsi\", \"cdb\": \"");
+        text_say(t, "    {\"command\": \"scsi\", \"cdb\": \"");
         for (uint32_t i = 0; i < k->scsi.cdb_len; i++)
-            say(t, "%s%02x", i ? " " : "", k->scsi.cdb[i]);
-        say(t, "\"");
+            text_say(t, "%s%02x", i ? " " : "", k->scsi.cdb[i]);
+        text_say(t, "\"");
     } else {
         uint32_t dwords[EXCHANGE_DWORDS];
         exchange_dwords(dwords, &k->nvme);
-        say(t, "    {\"command\": \"%s\", \"opcode\": \"0x%02x\"",
-            k->set == SATED_COMMANDS_NVME_ADMIN ? "nvme-admin" : "nvme-io", k->nvme.opcode);
+        text_say(t, "    {\"command\": \"%s\", \"opcode\": \"0x%02x\"",
+                 k->set == SATED_COMMANDS_NVME_ADMIN ? "nvme-admin" : "nvme-io", k->nvme.opcode);
         say_hex(t, "flags", k->nvme.flags);
         for (size_t i = 0; i < EXCHANGE_DWORDS; i++)
             say_hex(t, exchange_dword_names[i], dwords[i]);
@@ -187,25 +142,25 @@ static void say_answer(struct text *t, const struct kept *k)
 {
     const struct sated_reply *r = &k->reply;
     if (k->error >= -4095 && k->error < 0) {
-        say(t, ", \"errno\": %d}", -k->error);
+        text_say(t, ", \"errno\": %d}", -k->error);
         return;
     }
     if (k->error) {
-        say(t, ", \"failure\": \"%s\"}", sated_error_name(k->error));
+        text_say(t, ", \"failure\": \"%s\"}", sated_error_name(k->error));
         return;
     }
-    say(t, ",\n     \"duration_ns\": %" PRId64, r->duration_ns);
+    text_say(t, ",\n     \"duration_ns\": %" PRId64, r->duration_ns);
     say_hex(t, "status", r->scsi_status);
     say_hex(t, "host_status", r->host_status);
     if (r->driver_status != (r->sense_len ? 8 : 0))
-        say(t, ", \"driver_status\": %u", r->driver_status);
+        text_say(t, ", \"driver_status\": %u", r->driver_status);
     say_hex(t, "nvme_status", r->nvme_status);
     say_hex(t, "result", r->result);
     if (r->flags & SATED_REPLY_RESIDUAL_WRONG)
-        say(t, ", \"residual\": %d", r->residual);
+        text_say(t, ", \"residual\": %d", r->residual);
     say_bytes(t, "sense", r->sense, r->sense_len, false);
     say_bytes(t, "data", k->data, k->data_len, true);
-    say(t, "}");
+    text_say(t, "}");
 }
 
 static void say_identity(struct text *t, const struct sated_identity *id, const struct scrub *s)
@@ -215,27 +170,27 @@ static void say_identity(struct text *t, const struct sated_identity *id, const 
     scrub_text(s, shown.serial);
     scrub_text(s, shown.model);
     if (id->protocol)
-        say(t, "  \"protocol\": \"%s\",\n", protocols[id->protocol & 3]);
-    say(t, "  \"identity\": {");
-    say_text(t, "vendor", shown.vendor);
-    say(t, ", ");
-    say_text(t, "model", shown.model);
-    say(t, ",\n    ");
-    say_text(t, "serial", strcmp(shown.serial, id->serial) || !id->serial[0] ? shown.serial : "SATED0000");
-    say(t, ", ");
-    say_text(t, "firmware", shown.firmware);
-    say(t, ", ");
-    say_text(t, "transport", shown.transport);
-    say(t, ", ");
-    say_text(t, "link", shown.link);
-    say(t, ",\n    \"capacity_bytes\": %" PRIu64, id->capacity_bytes);
+        text_say(t, "  \"protocol\": \"%s\",\n", protocols[id->protocol & 3]);
+    text_say(t, "  \"identity\": {");
+    text_say_json(t, "vendor", shown.vendor);
+    text_say(t, ", ");
+    text_say_json(t, "model", shown.model);
+    text_say(t, ",\n    ");
+    text_say_json(t, "serial", strcmp(shown.serial, id->serial) || !id->serial[0] ? shown.serial : "SATED0000");
+    text_say(t, ", ");
+    text_say_json(t, "firmware", shown.firmware);
+    text_say(t, ", ");
+    text_say_json(t, "transport", shown.transport);
+    text_say(t, ", ");
+    text_say_json(t, "link", shown.link);
+    text_say(t, ",\n    \"capacity_bytes\": %" PRIu64, id->capacity_bytes);
     if (id->native_capacity_bytes)
-        say(t, ", \"native_capacity_bytes\": %" PRIu64, id->native_capacity_bytes);
-    say(t, ", \"logical_block_bytes\": %u, \"physical_block_bytes\": %u", id->logical_block_bytes,
-        id->physical_block_bytes);
+        text_say(t, ", \"native_capacity_bytes\": %" PRIu64, id->native_capacity_bytes);
+    text_say(t, ", \"logical_block_bytes\": %u, \"physical_block_bytes\": %u", id->logical_block_bytes,
+             id->physical_block_bytes);
     if (id->flags & SATED_IDENTITY_ROTATION_KNOWN)
-        say(t, ", \"rotation_rpm\": %u", id->rotation_rpm);
-    say(t, "},\n");
+        text_say(t, ", \"rotation_rpm\": %u", id->rotation_rpm);
+    text_say(t, "},\n");
 }
 
 static int write_file(const struct sated_drive *d, struct record *r, const char *path)
@@ -247,9 +202,9 @@ static int write_file(const struct sated_drive *d, struct record *r, const char 
         scrub_learn(s, &c, r->list[i].data, r->list[i].data_len);
     }
     if (s) {
-        say(&t, "{\n  \"sated_replay\": %d,\n", EXCHANGE_SCHEMA);
+        text_say(&t, "{\n  \"sated_replay\": %d,\n", EXCHANGE_SCHEMA);
         say_identity(&t, &d->identity, s);
-        say(&t, "  \"exchanges\": [\n");
+        text_say(&t, "  \"exchanges\": [\n");
         for (size_t i = 0; i < r->n; i++) {
             struct kept *k = &r->list[i];
             struct command c = command_of(k);
@@ -257,9 +212,9 @@ static int write_file(const struct sated_drive *d, struct record *r, const char 
             scrub_apply(s, &c, k->out, k->out_len);
             say_command(&t, k);
             say_answer(&t, k);
-            say(&t, "%s\n", i + 1 < r->n ? "," : "");
+            text_say(&t, "%s\n", i + 1 < r->n ? "," : "");
         }
-        say(&t, "  ]\n}\n");
+        text_say(&t, "  ]\n}\n");
     }
     free(s);
     int rc;

@@ -2,12 +2,14 @@
 #include "transport/replay.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/error.h"
 #include "transport/exchange.h"
+#include "transport/node.h"
 
 struct replay {
     struct exchanges exchanges;
@@ -210,6 +212,38 @@ static void close_replay(struct sated_drive *d)
     struct replay *r = d->way;
     exchanges_free(&r->exchanges);
     free(r);
+    free(d->tree);
+    d->tree = NULL;
+}
+
+/* The machine that the file names, relative to the file itself. */
+static int find_tree(struct sated_drive *d, const struct replay *r)
+{
+    const struct exchanges *x = &r->exchanges;
+    const char *slash = strrchr(r->file, '/');
+    char whole[NODE_NAME], folder[PATH_MAX + 512];
+    if (!x->node[0] && !x->root[0])
+        return 0;
+    if (!x->node[0] || !x->root[0])
+        return error_set(SATED_PARSE, SATED_LAYER_FILE,
+                         "%s: \"node\" and \"root\" go together: the drive's name in sysfs, and the folder with the "
+                         "machine's /sys, /proc and /dev",
+                         r->file);
+    int before = x->root[0] == '/' || !slash ? 0 : (int)(slash + 1 - r->file);
+    d->tree = calloc(1, sizeof *d->tree);
+    if (!d->tree)
+        return error_set(-ENOMEM, SATED_LAYER_DRIVE, "%s: no memory for a handle", r->file);
+    snprintf(folder, sizeof folder, "%.*s%s", before, r->file, x->root);
+    if (!realpath(folder, d->tree->root))
+        return error_set(-errno, SATED_LAYER_FILE, "%s: its \"root\", %s, cannot be reached: %s", r->file, folder,
+                         error_text(errno));
+    snprintf(d->tree->node, sizeof d->tree->node, "%s", x->node);
+    const char *was = node_use_root(d->tree->root);
+    int rc = node_whole(whole, x->node);
+    node_use_root(was);
+    return rc ? error_set(SATED_PARSE, SATED_LAYER_FILE, "%s: there is no \"node\" %s in %s/sys/class/block", r->file,
+                          x->node, d->tree->root)
+              : 0;
 }
 
 const struct command_face replay_face = {.send = send_replay, .close = close_replay};
@@ -228,7 +262,10 @@ int replay_open(struct sated_drive *d, const char *path)
     d->kind = HANDLE_REPLAY;
     d->way = r;
     d->face = &replay_face;
-    d->permitted = true;
+    rc = find_tree(d, r);
+    if (rc)
+        return rc;
+    d->permitted = d->permitted_whole = !d->tree; /* that machine is judged all the same */
     d->identity = r->exchanges.identity;
     d->nsid = r->exchanges.nsid;
     d->identity.flags |= SATED_IDENTITY_REPLAYED | SATED_IDENTITY_COMMANDS_ONLY;

@@ -11,8 +11,7 @@
 #include "sim/target.h"
 #include "transport/command.h"
 
-/* What a command may have changed. */
-static void identify(struct sated_drive *d)
+void simulated_identify(struct sated_drive *d)
 {
     sim_identify(d->sim, &d->identity);
 }
@@ -20,17 +19,17 @@ static void identify(struct sated_drive *d)
 /* Saved at once, so that a process that is killed leaves what a cut of power leaves. */
 static int keep(struct sated_drive *d)
 {
-    identify(d);
+    simulated_identify(d);
     return target_take_changed(d->sim) ? sim_save(d->sim, NULL) : 0;
 }
 
 static int send_simulated(struct sated_drive *d, const struct command *c, struct sated_reply *reply)
 {
-    if (d->load)
-        return error_set(SATED_STATE, SATED_LAYER_DRIVE,
-                         "%s: takes no commands while a load runs on it; wait for the load first", d->path);
-    int rc = c->nvme ? target_nvme(d->sim, d->controller, c->nvme, c->data, reply)
-                     : target_scsi(d->sim, c->scsi, c->data, reply);
+    int rc = handle_need_idle(d, "it takes no commands");
+    if (rc)
+        return rc;
+    rc = c->nvme ? target_nvme(d->sim, d->controller, c->nvme, c->data, reply)
+                 : target_scsi(d->sim, c->scsi, c->data, reply);
     int saved = keep(d);
     return rc ? rc : saved;
 }
@@ -43,8 +42,8 @@ int simulated_open(struct sated_drive *d, const char *spec)
     int rc = sim_new(&d->sim, spec);
     if (rc)
         return rc;
-    identify(d);
-    d->permitted = true;
+    simulated_identify(d);
+    d->permitted = d->permitted_whole = true;
     if (target_exists(d->sim))
         d->face = &simulated_face;
     return 0;
@@ -71,6 +70,11 @@ int simulated_purge(struct sated_drive *d, bool *empty)
     return rc ? rc : sim_save(d->sim, NULL);
 }
 
+uint64_t simulated_device_bytes(const struct sated_drive *d)
+{
+    return target_capacity(d->sim);
+}
+
 int simulated_set_capacity(struct sated_drive *d, uint64_t bytes)
 {
     int rc = sim_set_capacity(d->sim, bytes == UINT64_MAX ? target_capacity(d->sim) : bytes);
@@ -80,7 +84,7 @@ int simulated_set_capacity(struct sated_drive *d, uint64_t bytes)
 
 const char *simulated_blocked(struct sated_drive *d)
 {
-    if (!d->load) /* else it is the load's, and open */
+    if (!handle_is_busy(d)) /* else it is the load's, and open */
         target_update(d->sim);
     return target_blocked(d->sim);
 }
@@ -89,6 +93,11 @@ int simulated_need_open(struct sated_drive *d, const char *what)
 {
     const char *why = simulated_blocked(d);
     return why ? error_set(SATED_STATE, SATED_LAYER_DRIVE, "%s: %s is not possible now: %s", d->path, what, why) : 0;
+}
+
+const char *simulated_state_path(const struct sated_drive *d)
+{
+    return sim_state_path(d->sim);
 }
 
 bool simulated_empty_beyond(const struct sated_drive *d)
@@ -102,10 +111,11 @@ static int need(const struct sated_drive *d, const char *what)
     if (d->kind != HANDLE_SIMULATED)
         return error_set(SATED_UNSUPPORTED, SATED_LAYER_DRIVE,
                          "%s: cannot %s, which only simulated drives have; open a sim: drive", d->path, what);
-    if (d->load)
-        return error_set(SATED_STATE, SATED_LAYER_DRIVE,
-                         "%s: cannot %s while a load runs on it; wait for the load first", d->path, what);
-    return 0;
+    if (!handle_is_busy(d))
+        return 0;
+    char text[128];
+    snprintf(text, sizeof text, "it cannot %s", what);
+    return handle_need_idle(d, text);
 }
 
 int sated_sim_get_counters(struct sated_drive *d, struct sated_sim_counters *out)
@@ -139,7 +149,7 @@ int sated_sim_restore(struct sated_drive *d, const char *path)
     if (rc)
         return rc;
     target_set_controller(d->sim, d->controller);
-    identify(d);
+    simulated_identify(d);
     return sim_save(d->sim, NULL);
 }
 
@@ -192,7 +202,7 @@ int sated_sim_set_controller(struct sated_drive *d, uint32_t controller)
                          d->path, controller);
     d->controller = controller;
     target_set_controller(d->sim, controller);
-    identify(d);
+    simulated_identify(d);
     return 0;
 }
 

@@ -8,6 +8,9 @@
 /* Opens what stands behind "sim:" and fills d. Return: 0 or an error. */
 int simulated_open(struct sated_drive *d, const char *spec);
 
+/* Fills its identity anew: a command may have changed it. */
+void simulated_identify(struct sated_drive *d);
+
 /* Erases it, in its own time. @param empty receives whether its counters say afterwards that nothing is mapped. */
 int simulated_purge(struct sated_drive *d, bool *empty);
 
@@ -21,7 +24,11 @@ int simulated_need_open(struct sated_drive *d, const char *what);
 int simulated_sleep(struct sated_drive *d, int64_t until_ns);
 
 /* The LBA limit, kept with the drive's state, UINT64_MAX for none; and whether nothing beyond it holds data. */
+uint64_t simulated_device_bytes(const struct sated_drive *d); /* without that limit */
 int simulated_set_capacity(struct sated_drive *d, uint64_t bytes);
 bool simulated_empty_beyond(const struct sated_drive *d);
+
+/* The real path of the file that its state outlasts the process in; NULL if there is none. */
+const char *simulated_state_path(const struct sated_drive *d);
 
 #endif

@@ -15,9 +15,11 @@
 #include <unistd.h>
 
 #include "core/retry.h"
+#include "transport/mounts.h"
 #include "transport/node.h"
 
-#define DEPTH_MAX 16  /* of devices upon devices; a cycle cannot be built, a longer stack is not known */
+#define DEPTH_MAX 16 /* of devices upon devices; a cycle cannot be built, a longer stack is not known */
+#define BOOT_MAX 4
 #define COUNT_MAX 256 /* of sentences: more have no room, and a broken tree must come to an end */
 
 void use_add(struct use_report *r, const char *format, ...)
@@ -32,82 +34,56 @@ void use_add(struct use_report *r, const char *format, ...)
     snprintf(r->text + used, r->n - used, "%s%s", used ? "\n" : "", line);
 }
 
-/* Turns the octal escapes of procfs (\040 for a blank) back into bytes, in place. */
-static void unescape(char *text)
-{
-    char *to = text;
-    for (const char *from = text; *from; to++) {
-        if (from[0] == '\\' && from[1] >= '0' && from[1] <= '3' && from[2] >= '0' && from[2] <= '7' && from[3] >= '0' &&
-            from[3] <= '7') {
-            *to = (char)((from[1] - '0') * 64 + (from[2] - '0') * 8 + from[3] - '0');
-            from += 4;
-        } else {
-            *to = *from++;
-        }
-    }
-    *to = '\0';
-}
-
-struct mount {
-    unsigned major, minor;
-    char *point, *type, *source;
-};
-
-/* Takes a line of /proc/self/mountinfo apart (proc(5)): "36 35 98:0 /root /point options optional... - type source". */
-static bool parse_mount(char *line, struct mount *m)
-{
-    char *separator = strstr(line, " - "), *save = NULL;
-    if (!separator)
-        return false;
-    *separator = '\0';
-    char *fields[5];
-    for (int i = 0; i < 5; i++) {
-        fields[i] = strtok_r(i ? NULL : line, " ", &save);
-        if (!fields[i])
-            return false;
-    }
-    if (sscanf(fields[2], "%u:%u", &m->major, &m->minor) != 2)
-        return false;
-    m->point = fields[4];
-    m->type = strtok_r(separator + 3, " ", &save);
-    m->source = m->type ? strtok_r(NULL, " ", &save) : NULL;
-    if (!m->source)
-        return false;
-    unescape(m->point);
-    unescape(m->source);
-    return true;
-}
-
 /* The sysfs name behind a path in /dev: through links such as /dev/mapper/x, by its last part. */
 static const char *device_name(const char *path, char buffer[PATH_MAX])
 {
     char full[PATH_MAX];
     if (strncmp(path, "/dev/", 5))
         return "";
-    if (!node_path(full, sizeof full, "%s", path) || !realpath(full, buffer))
-        snprintf(buffer, PATH_MAX, "%s", path);
-    return strrchr(buffer, '/') + 1;
+    if (!node_path(full, sizeof full, "%s", path))
+        return "";
+    if (!realpath(full, buffer)) { /* a link to a node that is not there says at least its name */
+        ssize_t n = readlink(full, buffer, PATH_MAX - 1);
+        buffer[n > 0 ? n : 0] = '\0';
+        if (n <= 0)
+            snprintf(buffer, PATH_MAX, "%s", path);
+    }
+    const char *slash = strrchr(buffer, '/');
+    return slash ? slash + 1 : buffer;
 }
 
-static bool look_mounted(struct use_report *r, const char *name)
+/* Whether the source of a mount is that device; of several, as bcachefs has, one of them. */
+static bool is_source(const char *source, const char *name)
 {
-    bool found = false;
-    char number[32] = "", resolved[PATH_MAX], *save = NULL, *text = node_slurp("/proc/self/mountinfo");
+    char one[PATH_MAX], resolved[PATH_MAX];
+    for (const char *at = source; at; at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL) {
+        snprintf(one, sizeof one, "%.*s", (int)strcspn(at, ":"), at);
+        if (!strcmp(device_name(one, resolved), name) || (at == source && !strcmp(device_name(at, resolved), name)))
+            return true;
+    }
+    return false;
+}
+
+static bool look_mounted(struct use_report *r, const struct mounts *mounts, const char *name)
+{
+    char number[32] = "";
     unsigned major_number = 0, minor_number = 0;
     bool numbered = node_text(number, sizeof number, "/sys/class/block/%s/dev", name) &&
                     sscanf(number, "%u:%u", &major_number, &minor_number) == 2;
-    for (char *line = text ? strtok_r(text, "\n", &save) : NULL; line; line = strtok_r(NULL, "\n", &save)) {
-        struct mount m;
+    for (size_t i = 0; i < mounts->n; i++) {
+        const struct mount *m = &mounts->list[i];
         /* By number, and by source too: btrfs and its kin give their mounts numbers of their own. */
-        if (!parse_mount(line, &m) || (!(numbered && m.major == major_number && m.minor == minor_number) &&
-                                       strcmp(device_name(m.source, resolved), name)))
+        if (!(numbered && m->major == major_number && m->minor == minor_number) && !is_source(m->source, name))
             continue;
-        found = r->mounted = true;
-        use_add(r, "%s is mounted on %s (%s); unmount it first", name, m.point, m.type);
-        break;
+        r->mounted = true;
+        if (m->pid)
+            use_add(r, "%s is mounted on %s (%s) in the mount namespace of process %ld; unmount it there first", name,
+                    m->point, m->type, m->pid);
+        else
+            use_add(r, "%s is mounted on %s (%s); unmount it first", name, m->point, m->type);
+        return true;
     }
-    free(text);
-    return found;
+    return false;
 }
 
 /* Calls back for the first column of /proc/swaps (proc(5)) until it returns true. */
@@ -118,7 +94,7 @@ static bool any_swap(bool (*is)(const char *path, const void *user), const void 
     char *line = text ? strtok_r(text, "\n", &save) : NULL; /* the heading */
     while (line && !found && (line = strtok_r(NULL, "\n", &save))) {
         line[strcspn(line, " \t")] = '\0';
-        unescape(line);
+        mounts_unescape(line);
         found = is(line, user);
     }
     free(text);
@@ -158,50 +134,148 @@ static void look_in_btrfs(struct use_report *r, const char *name)
 
 struct looking {
     struct use_report *r;
+    const struct mounts *mounts;
+    const char (*boot)[NODE_NAME]; /* BOOT_MAX devices that the kernel was started with */
     const char *name;
     int depth;
 };
 
-static void look(struct use_report *r, const char *name, int depth);
+static void look(const struct looking *above, const char *name);
 
 static int visit_partition(const char *name, void *user)
 {
     const struct looking *l = user;
     uint64_t number;
     if (node_number(&number, "/sys/class/block/%s/%s/partition", l->name, name))
-        look(l->r, name, l->depth + 1);
+        look(l, name);
     return 0;
 }
 
 static int visit_holder(const char *name, void *user)
 {
     const struct looking *l = user;
-    use_add(l->r, "%s is part of %s; take it out of there first", l->name, name);
-    look(l->r, name, l->depth + 1);
+    char uuid[160];
+    if (node_text(uuid, sizeof uuid, "/sys/class/block/%s/dm/uuid", name) && !strncmp(uuid, "mpath-", 6))
+        use_add(l->r, "%s is a path of the multipath device %s; take that apart first (multipath -f)", l->name, name);
+    else
+        use_add(l->r, "%s is part of %s; take it out of there first", l->name, name);
+    look(l, name);
     return 0;
 }
 
-static void look(struct use_report *r, const char *name, int depth)
+static int visit_loop_of(const char *loop, void *user)
 {
-    char folder[PATH_MAX];
-    struct looking l = {r, name, depth};
-    if (depth > DEPTH_MAX || r->count > COUNT_MAX)
+    const struct looking *l = user;
+    char backing[PATH_MAX], resolved[PATH_MAX];
+    if (node_text(backing, sizeof backing, "/sys/block/%s/loop/backing_file", loop) &&
+        !strcmp(device_name(backing, resolved), l->name)) {
+        use_add(l->r, "%s backs the loop device /dev/%s; losetup -d /dev/%s first", l->name, loop, loop);
+        look(l, loop);
+    }
+    return 0;
+}
+
+static void look(const struct looking *above, const char *name)
+{
+    char path[PATH_MAX];
+    struct use_report *r = above->r;
+    struct looking l = *above;
+    l.name = name;
+    l.depth++;
+    if (l.depth > DEPTH_MAX || r->count > COUNT_MAX)
         return;
-    if (!look_mounted(r, name))
+    if (!look_mounted(r, l.mounts, name))
         look_in_btrfs(r, name);
     if (any_swap(is_device, name)) {
         r->mounted = true;
         use_add(r, "%s is swap space; swapoff it first", name);
     }
-    snprintf(folder, sizeof folder, "/sys/class/block/%s", name);
-    node_each(folder, visit_partition, &l);
-    snprintf(folder, sizeof folder, "/sys/class/block/%s/holders", name);
-    node_each(folder, visit_holder, &l);
+    for (int i = 0; i < BOOT_MAX; i++)
+        if (!strcmp(l.boot[i], name))
+            use_add(r,
+                    "%s is what this machine was booted from (root= or resume= in /proc/cmdline); take another drive",
+                    name);
+    if (node_path(path, sizeof path, "/sys/class/block/%s/bcache", name) && access(path, F_OK) == 0)
+        use_add(r, "%s is registered with bcache; stop and unregister it first (/sys/class/block/%s/bcache)", name,
+                name);
+    snprintf(path, sizeof path, "/sys/class/block/%s", name);
+    node_each(path, visit_partition, &l);
+    snprintf(path, sizeof path, "/sys/class/block/%s/holders", name);
+    node_each(path, visit_holder, &l);
+    node_each("/sys/block", visit_loop_of, &l);
+}
+
+/* A value of root= or resume= (Documentation/admin-guide/kernel-parameters): a path, or a tag that udev has links for. */
+static void boot_device(char out[NODE_NAME], const char *value)
+{
+    static const struct {
+        const char *tag, *folder;
+    } tags[] = {{"UUID=", "uuid"}, {"PARTUUID=", "partuuid"}, {"LABEL=", "label"}, {"PARTLABEL=", "partlabel"}};
+    char path[PATH_MAX], resolved[PATH_MAX];
+    snprintf(path, sizeof path, "%s", value);
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
+        size_t n = strlen(tags[i].tag);
+        if (!strncmp(value, tags[i].tag, n))
+            snprintf(path, sizeof path, "/dev/disk/by-%s/%s", tags[i].folder, value + n);
+    }
+    snprintf(out, NODE_NAME, "%.*s", NODE_NAME - 1, device_name(path, resolved));
+}
+
+static void find_boot(char boot[BOOT_MAX][NODE_NAME])
+{
+    char *save = NULL, *text = node_slurp("/proc/cmdline");
+    int n = 0;
+    memset(boot, 0, BOOT_MAX * NODE_NAME);
+    for (char *word = text ? strtok_r(text, " \n", &save) : NULL; word && n < BOOT_MAX;
+         word = strtok_r(NULL, " \n", &save)) {
+        if (!strncmp(word, "root=", 5))
+            boot_device(boot[n++], word + 5);
+        else if (!strncmp(word, "resume=", 7))
+            boot_device(boot[n++], word + 7);
+    }
+    free(text);
 }
 
 void use_of_device(struct use_report *r, const char *name)
 {
-    look(r, name, 0);
+    char boot[BOOT_MAX][NODE_NAME];
+    struct mounts mounts;
+    mounts_read(&mounts, true);
+    find_boot(boot);
+    r->blind |= !mounts.told;
+    look(&(struct looking){.r = r, .mounts = &mounts, .boot = (const char(*)[NODE_NAME])boot}, name);
+    mounts_free(&mounts);
+}
+
+struct partitions {
+    const char *disk;
+    char names[200];
+    int n;
+};
+
+static int count_partition(const char *name, void *user)
+{
+    struct partitions *p = user;
+    uint64_t number;
+    size_t used = strlen(p->names);
+    if (node_number(&number, "/sys/class/block/%s/%s/partition", p->disk, name)) {
+        snprintf(p->names + used, sizeof p->names - used, "%s%s", p->n ? ", " : "", name);
+        p->n++;
+    }
+    return 0;
+}
+
+void use_of_partitions(struct use_report *r, const char *name)
+{
+    char folder[NODE_NAME + 24];
+    struct partitions p = {.disk = name};
+    snprintf(folder, sizeof folder, "/sys/class/block/%s", name);
+    node_each(folder, count_partition, &p);
+    if (!p.n)
+        return;
+    use_add(r, "%s has %d partition%s (%s); where nothing of %s is wanted any more, --wipe-signatures takes %s away",
+            name, p.n, p.n > 1 ? "s" : "", p.names, p.n > 1 ? "them" : "it", p.n > 1 ? "them" : "it");
+    r->wipeable++;
 }
 
 struct file {
@@ -246,15 +320,14 @@ void use_file_system(char *out, size_t n, int fd, uint64_t device)
         {0x65735546, "fuse"},    {0x01021997, "9p"},       {0x4d44, "vfat"},      {0x2011bab0, "exfat"},
         {0x858458f6, "ramfs"},   {0xca451a4e, "bcachefs"}, {0xff534d42, "cifs"},
     };
-    char *save = NULL, *text = node_slurp("/proc/self/mountinfo");
+    struct mounts mounts;
     struct statfs fs;
     out[0] = '\0';
-    for (char *line = text ? strtok_r(text, "\n", &save) : NULL; line && !out[0]; line = strtok_r(NULL, "\n", &save)) {
-        struct mount m;
-        if (parse_mount(line, &m) && m.major == major(device) && m.minor == minor(device))
-            snprintf(out, n, "%s", m.type);
-    }
-    free(text);
+    mounts_read(&mounts, false);
+    for (size_t i = 0; i < mounts.n && !out[0]; i++)
+        if (mounts.list[i].major == major(device) && mounts.list[i].minor == minor(device))
+            snprintf(out, n, "%s", mounts.list[i].type);
+    mounts_free(&mounts);
     if (out[0] || fstatfs(fd, &fs))
         return;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)

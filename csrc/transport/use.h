@@ -12,13 +12,19 @@ struct use_report {
     char *text;
     size_t n;
     unsigned count;
-    bool mounted; /* a file system or swap is on it, or on what lies on it */
+    unsigned wipeable; /* of them: partitions and signatures that nothing uses */
+    bool blind;        /* what is mounted could not be looked at */
+    bool mounted;      /* a file system or swap is on it, or on what lies on it */
 };
 
 void use_add(struct use_report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A block device by its sysfs name, its partitions, and whatever holds one of them (RAID, LVM, encryption). */
+/* A block device by its sysfs name, its partitions, and whatever holds one of them (RAID, LVM, encryption): mounts in
+ * every namespace that can be seen, swap, loop devices, what the machine was booted from. */
 void use_of_device(struct use_report *r, const char *name);
+
+/* The partitions of a disk, as a reason by themselves. */
+void use_of_partitions(struct use_report *r, const char *name);
 
 /* A regular file by its real path and inode. */
 void use_of_file(struct use_report *r, const char *path, uint64_t device, uint64_t inode);

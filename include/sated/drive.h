@@ -13,7 +13,7 @@ extern "C" {
 
 /* cdef: begin */
 
-/* A drive: a simulated one, a regular file, a device (read-only so far), recorded answers, or a callback transport. */
+/* A drive: a simulated one, a regular file, a device, recorded answers, or a callback transport. */
 struct sated_drive;
 struct sated_scsi_command;
 struct sated_nvme_command;
@@ -71,11 +71,13 @@ struct sated_identity {
 };
 
 struct sated_guard {
-    bool safe;        /* may be written to, given the token */
-    bool needs_token; /* false for a simulated drive, and for a file that this open made */
-    uint8_t reserved[6];
-    char reasons[512]; /* why not; sentences separated by a line feed */
-    char scope[512];   /* what a write, a trim or a purge would touch */
+    bool safe;        /* may be changed, given the token */
+    bool needs_token; /* false for a simulated or replayed drive, and for a file that this open made */
+    bool wipeable;    /* nothing stands against it but partitions and signatures that nothing uses */
+    uint8_t reserved[5];
+    char reasons[2048]; /* why not; sentences separated by a line feed */
+    char scope[512];    /* what would be touched */
+    char paths[256];    /* the ports or controllers in use, such as "nvme4 live"; likewise */
 };
 
 /* Sets the defaults: open what is there. */
@@ -100,15 +102,26 @@ int sated_drive_close(struct sated_drive *d);
  * @param out filled whole. Return: 0 or an error. Thread: the handle's. */
 int sated_drive_get_identity(struct sated_drive *d, struct sated_identity *out);
 
-/* What stands against writing to it, looked at now. @param out filled whole. Return: 0 or an error. Thread: the
- * handle's. */
+/* What stands against changing what is read and written through this handle: a disk, a namespace, a file; looked at
+ * now. @param out filled whole. Return: 0 or an error. Thread: the handle's. */
 int sated_drive_guard(struct sated_drive *d, struct sated_guard *out);
 
-/* Consents to changing the drive, for as long as it is open. @param token what `sated list` shows; NULL for a drive
- * that needs none. Return: 0; SATED_UNSAFE for a token that is missing or wrong, or for a drive in use (mounted, swap, a
- * loop device, locked by a process, of several names); SATED_UNSUPPORTED for a block device (only files and simulated
- * drives are written to so far). Thread: the handle's. */
+/* The same for what reaches all of the device behind it: NVMe Sanitize and most formats, every namespace of the
+ * subsystem on every controller; of SCSI every logical unit. */
+int sated_drive_guard_whole(struct sated_drive *d, struct sated_guard *out);
+
+/* Consents to changing the drive, for as long as it is open. A block device is from then on open for this handle alone:
+ * nothing of it can be mounted, and of a token that covers the whole device nothing of that.
+ * @param token what `sated list` shows; NULL for a drive that needs none. The serial number of a device with one
+ * namespace or logical unit covers all of it; SERIAL:nsid one namespace of several; SERIAL:all the whole device.
+ * Return: 0; SATED_UNSAFE for a token that is missing or wrong, for a drive in use (mounted, swap, a member of a set,
+ * backing a loop device, locked by a process, ...), for one that holds signatures or partitions, or a partition; another
+ * error where it cannot be opened. Thread: the handle's. */
 int sated_drive_permit(struct sated_drive *d, const char *token);
+
+/* As sated_drive_permit, but clears old signatures and partition tables first, where nothing else stands against the
+ * drive: 5 MiB at both ends of the disk and of each partition. Without any it only permits. */
+int sated_drive_wipe_signatures(struct sated_drive *d, const char *token);
 
 /* The drives of this machine, without writing to any. @param out cap of them, may be NULL with cap 0.
  * Return: how many there are, or an error. Thread: any. */
@@ -123,6 +136,51 @@ int64_t sated_drive_now_ns(struct sated_drive *d);
  * a load runs on a simulated drive.
  * Thread: the handle's. */
 int sated_drive_sleep(struct sated_drive *d, int64_t ns);
+
+/* Makes the kernel look at the drive again, follows it where it has another name since, and asks it anew what it is:
+ * after a cut of power, or where something else changed it. The permit stays.
+ * Return: 0; SATED_UNSAFE if another drive stands in its place; SATED_STATE while something runs on it; or an errno: it
+ * is not back yet. Thread: the handle's. */
+int sated_drive_refresh(struct sated_drive *d);
+
+/* ---- Settings ---- */
+
+#define SATED_SETTING_WRITE_CACHE 1
+#define SATED_SETTING_LOOK_AHEAD 2
+#define SATED_SETTING_APM 4
+#define SATED_SETTING_POWER_STATE 8
+#define SATED_SETTING_APST 16
+#define SATED_SETTING_BLOCK 32
+
+/* How a drive is set. */
+struct sated_settings {
+    uint32_t known;      /* SATED_SETTING_*: which the drive tells, or which are to be set */
+    uint32_t changeable; /* of those, which can be set */
+    bool write_cache;    /* ATA SET FEATURES 02h/82h, SCSI WCE, NVMe feature 06h: a volatile one */
+    bool look_ahead;     /* ATA SET FEATURES AAh/55h, SCSI DRA */
+    bool apst;           /* NVMe feature 0Ch: it goes to states of lower power by itself */
+    uint8_t reserved;
+    uint32_t apm;                 /* ATA SET FEATURES 05h/85h: level 1, the least power, to 254; 0 is off */
+    uint32_t power_state;         /* NVMe feature 02h */
+    uint32_t logical_block_bytes; /* SCSI by FORMAT UNIT, NVMe by Format NVM: destroys all data */
+};
+
+/* @param out filled whole. Return: 0; SATED_UNSUPPORTED for what takes no commands; SATED_STATE while something runs on
+ * it; or the drive's error. Thread: the handle's. */
+int sated_drive_get_settings(struct sated_drive *d, struct sated_settings *out);
+
+/* Sets those in wanted->known, none of which outlasts a cut of power but the block size. @param passing true: what they
+ * were is kept in a journal before they are changed, until sated_drive_restore_settings(), be it of another process after
+ * this one was killed; not for the block size, which is restored by setting it back.
+ * Return: 0; 1 where the drive is formatting itself: go on with sated_provision_wait(); SATED_UNSAFE without a permit;
+ * SATED_UNSUPPORTED for one that it does not have; SATED_PARSE for a value that there is not; SATED_STATE while
+ * something runs on it; or the drive's error. Thread: the handle's. */
+int sated_drive_set_settings(struct sated_drive *d, const struct sated_settings *wanted, bool passing);
+
+/* Sets back what was changed for a time. @param restored receives what was to be set back; may be NULL.
+ * Return: 1 where there was something, 0 where not, or as sated_drive_set_settings(): then the journal stays.
+ * Thread: the handle's. */
+int sated_drive_restore_settings(struct sated_drive *d, struct sated_settings *restored);
 
 /* ---- Commands ---- */
 

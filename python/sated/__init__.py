@@ -14,6 +14,7 @@ from sated._ffi import text as _c_text
 from sated._health import Calibration, Health, calibrate
 from sated._histogram import Histogram
 from sated._load import Job, Progress, Result, load, start
+from sated._power_control import PowerControl
 from sated._workload import Workload
 from sated.errors import (
     DriveError,
@@ -42,6 +43,7 @@ __all__ = [
     "Identity",
     "Job",
     "ParseError",
+    "PowerControl",
     "Progress",
     "ReadOnly",
     "Reply",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, Unpack
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, Unpack
 from sated import ata, nvme, scsi
 from sated._decode import convert, filled, octets, unsigned
 from sated._ffi import ffi, lib, text
-from sated.errors import ParseError, SatedError, StateError, UnsafeError, UnsupportedError, check, last_error
+from sated.errors import ParseError, SatedError, StateError, UnsafeError, check, last_error
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -130,8 +130,7 @@ def _milliseconds(timeout: float | None) -> int:
 
 
 def _consent(drive: Drive, refused: Callable[[], int], confirm: str | None) -> None:
-    """A token is looked at only where it is needed, but its type always. Where no token helps, the command itself is
-    what is refused."""
+    """A token is looked at only where it is needed, but its type always."""
     if confirm is None:
         return
     from sated._drive import DriveSerial
@@ -139,8 +138,7 @@ def _consent(drive: Drive, refused: Callable[[], int], confirm: str | None) -> N
     if isinstance(confirm, DriveSerial):
         raise UnsafeError("confirm= got what was read from the drive: type the token, do not read it from the drive")
     if refused() == lib.SATED_UNSAFE:
-        with suppress(UnsupportedError):
-            drive._consent(confirm)
+        drive._consent(confirm)
 
 
 def _exchange(
@@ -239,8 +237,8 @@ class Commands:
 
         `cdb`: 6 to 32 bytes, or a command of `sated.scsi`, which knows its length of data itself. `data_in`: bytes that
         the drive may send; `data_out`: what goes to the drive instead. `timeout`: seconds, else the command's own.
-        Commands outside the read-only table (`sated.read_only()`) need `confirm=` on a real drive, and this version
-        sends them to none.
+        Commands outside the read-only table (`sated.read_only()`) need `confirm=` on a real drive: the token of the
+        whole device, unless they are known to change blocks of this one alone.
 
         Raises DriveError (with `.detail` and `.reply`), StalledError, UnsafeError, UnsupportedError where the drive
         takes no such commands, StateError where recorded answers do not fit.
@@ -396,9 +394,9 @@ def send(drive: Drive, command: Any) -> Reply:
 class Transport:
     """A way to reach a drive, written in Python: subclass it, override `scsi` or `nvme`, and `sated.open` an instance.
 
-    It counts as a real drive, to which commands outside the read-only table are not sent, unless the class sets
-    `simulated = True`. What a method raises becomes the error of the call that led to it, with the exception as its
-    cause.
+    It counts as a real drive, to which commands outside the read-only table go with its token only (the serial number
+    that it tells, else its name), unless the class sets `simulated = True`. What a method raises becomes the error of
+    the call that led to it, with the exception as its cause.
 
     >>> class Echo(Transport):
     ...     simulated = True

@@ -8,7 +8,7 @@ import os
 import weakref
 from dataclasses import dataclass, fields
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from sated._commands import Commands, Transport, c_path, open_transport, record
 from sated._ffi import ffi, lib, text
@@ -16,13 +16,16 @@ from sated._text import capacity, html_table
 from sated.errors import ParseError, SatedError, UnsafeError, check
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
     from pathlib import Path
 
     from sated._health import Health
-    from sated._provision import Provisioning
+    from sated._power_control import PowerControl
+    from sated._provision import CapacityMethod, Provisioning
     from sated._pump import Pump
-    from sated._purge import PurgeMethod, PurgeResult
+    from sated._purge import PurgeMethod, PurgePending, PurgeProgress, PurgeResult
+    from sated._settings import Settings, SettingsChange
 
 _PROTOCOLS = {
     lib.SATED_PROTOCOL_NONE: None,
@@ -88,12 +91,17 @@ class Identity:
 
 @dataclass(frozen=True)
 class Guard:
-    """What stands against writing to a drive, as looked at now."""
+    """What stands against changing a drive, as looked at now."""
 
     safe: bool
     reasons: tuple[str, ...]
     scope: str
+    """What would be touched."""
     needs_token: bool
+    wipeable: bool
+    """Nothing stands against it but partitions and signatures that nothing uses: `permit(wipe_signatures=True)`."""
+    paths: tuple[str, ...]
+    """The ports or controllers in use, such as "nvme4 live"."""
 
 
 _FEATURES = {
@@ -262,24 +270,41 @@ class Drive(Commands):
 
         return _health.get(self)
 
-    def guard(self) -> Guard:
-        """What a write, a trim or a purge would touch, and what stands against it."""
+    def guard(self, *, whole: bool = False) -> Guard:
+        """What writes and trims would touch, and what stands against them; with `whole` what a command that reaches all
+        of the device would (NVMe Sanitize: every namespace; SCSI: every logical unit).
+
+        >>> with open_drive("sim:generic") as drive:
+        ...     drive.guard().safe
+        True
+        """
         c = ffi.new("struct sated_guard *")
-        check(lib.sated_drive_guard(self._handle, c))
-        return Guard(bool(c.safe), _lines(c.reasons), text(c.scope), bool(c.needs_token))
+        look = lib.sated_drive_guard_whole if whole else lib.sated_drive_guard
+        check(look(self._handle, c))
+        return Guard(
+            safe=bool(c.safe),
+            reasons=_lines(c.reasons),
+            scope=text(c.scope),
+            needs_token=bool(c.needs_token),
+            wipeable=bool(c.wipeable),
+            paths=_lines(c.paths),
+        )
 
-    def permit(self, confirm: str | None = None) -> None:
+    def permit(self, confirm: str | None = None, *, wipe_signatures: bool = False) -> None:
         """Consents to changing the drive for as long as it is open; once given, here or in the `confirm=` of a call, it
-        need not be repeated.
+        need not be repeated. A block device is held from then on: nobody else can mount it.
 
-        `confirm`: the token that `sated list` shows, typed by a person; None for simulated drives and new files. Raises
-        UnsafeError for a missing or wrong one, UnsupportedError for a block device.
+        `confirm`: the token that `sated list` shows, typed by a person; None for simulated drives and new files.
+        `SERIAL:all` stands for every namespace or logical unit of the device. `wipe_signatures`: clears old file
+        systems and partition tables first, where nothing uses them. Raises UnsafeError for a missing or wrong token and
+        for a drive that the guard does not pass, DriveOSError where it cannot be opened for writing.
         """
         if isinstance(confirm, DriveSerial):
             raise UnsafeError(
                 "confirm= got what was read from the drive: type the token, do not read it from the drive"
             )
-        check(lib.sated_drive_permit(self._handle, ffi.NULL if confirm is None else confirm.encode()))
+        permit = lib.sated_drive_wipe_signatures if wipe_signatures else lib.sated_drive_permit
+        check(permit(self._handle, ffi.NULL if confirm is None else confirm.encode()))
         self._permitted = True
 
     def now_s(self) -> float:
@@ -291,23 +316,108 @@ class Drive(Commands):
         check(lib.sated_drive_sleep(self._handle, nanoseconds("seconds", seconds)))
 
     def purge_methods(self) -> list[PurgeMethod]:
-        """Every way to erase this drive: method, supported, estimate_s, level, why_not."""
+        """Every way to erase this drive, by its own answers: method, supported, estimate_s, level, why_not.
+
+        >>> with open_drive("sim:x210,scale=1/64") as drive:
+        ...     [way.method for way in drive.purge_methods() if way.supported and way.level == "purge"]
+        ['sanitize-block', 'sanitize-crypto', 'sanitize-overwrite', 'security-enhanced']
+        """
         from sated._purge import methods
 
         return methods(self)
 
-    def purge(self, *, method: str = "auto", confirm: str | None = None) -> PurgeResult:
-        """Erases the whole drive. Raises UnsafeError without consent, UnsupportedError where nothing can erase it."""
-        from sated._purge import purge
+    def purge_pending(self) -> PurgePending | None:
+        """What an interrupted purge left, by its journal and by the drive's own state; None where nothing is left.
+        `purge(resume=True)` finishes it."""
+        from sated._purge import pending
 
+        return pending(self)
+
+    @overload
+    def purge(
+        self,
+        *,
+        dry_run: Literal[True],
+        method: str = ...,
+        confirm: str | None = ...,
+        resume: bool = ...,
+        allow_usb_security: bool = ...,
+        stall_s: float | None = ...,
+        password: str | bytes | None = ...,
+        master: bool = ...,
+        note: str | None = ...,
+        progress: Callable[[PurgeProgress], None] | None = ...,
+    ) -> PurgeMethod: ...
+
+    @overload
+    def purge(
+        self,
+        *,
+        method: str = ...,
+        confirm: str | None = ...,
+        resume: bool = ...,
+        allow_usb_security: bool = ...,
+        stall_s: float | None = ...,
+        password: str | bytes | None = ...,
+        master: bool = ...,
+        note: str | None = ...,
+        progress: Callable[[PurgeProgress], None] | None = ...,
+        dry_run: Literal[False] = ...,
+    ) -> PurgeResult: ...
+
+    def purge(
+        self,
+        *,
+        method: str = "auto",
+        confirm: str | None = None,
+        resume: bool = False,
+        allow_usb_security: bool = False,
+        stall_s: float | None = None,
+        password: str | bytes | None = None,
+        master: bool = False,
+        note: str | None = None,
+        progress: Callable[[PurgeProgress], None] | None = None,
+        dry_run: bool = False,
+    ) -> PurgeResult | PurgeMethod:
+        """Erases the whole drive: marks 64 blocks, erases, looks for the marks, and asks the drive what it is now.
+
+        `method`: of `purge_methods()`; "auto" never takes one that is advisory or overwrites. `resume`: finish what an
+        interrupted purge left, or purge anew where nothing is left. `stall_s`: give up after so many seconds of the
+        drive's clock without progress. `password`, `master`: of an ATA drive that somebody else locked. `note`: for the
+        method "external", which tool erased it. `progress` is called five times a second. `dry_run` returns the method
+        that would be taken, and needs no consent.
+
+        Raises UnsafeError without consent, UnsupportedError where nothing can erase it, DriveError where it is frozen,
+        locked or fails, StalledError without progress, StateError where an interrupted purge stands. Ctrl-C lets go of
+        it between two commands: what the drive has begun goes on, and `resume` finishes it.
+        """
+        from sated import _purge
+
+        chosen = _purge.options(
+            method=method,
+            resume=resume,
+            allow_usb_security=allow_usb_security,
+            stall_s=stall_s,
+            password=password,
+            master=master,
+            note=note,
+        )
+        if dry_run:
+            return _purge.plan(self, chosen)
         self._consent(confirm)
-        return purge(self, method)
+        return _purge.purge(self, chosen, progress)
 
     def provisioning(self) -> Provisioning:
-        """What can be addressed, and the over-provisioning percentages that are knowable."""
+        """What can be addressed, what limits it, and the over-provisioning percentages that are knowable."""
         from sated._provision import get
 
         return get(self)
+
+    def capacity_methods(self) -> list[CapacityMethod]:
+        """Every way to set the capacity: method, supported, why_not, destroys, then, whole_drive, once."""
+        from sated._provision import methods
+
+        return methods(self)
 
     def set_capacity(
         self,
@@ -316,23 +426,98 @@ class Drive(Commands):
         bytes: int | str | None = None,
         lba: int | None = None,
         method: str = "auto",
+        power: PowerControl | None = None,
         confirm: str | None = None,
     ) -> Provisioning:
         """Limits what can be addressed: to a fraction of the native LBAs, to bytes, or to a number of logical blocks.
 
-        `method`: "auto" or "lba", an LBA limit in this handle (and in a simulated drive's state).
+        `method`: "auto" or "lba", an LBA limit in this handle (and in a simulated drive's state); or by the drive
+        itself "hpa", "amac", "dco", "mode-select" or "namespace" (`capacity_methods` tells what each destroys).
+        `power`: how it is switched off and on where a change takes that; a simulated drive needs none.
+
+        Raises UnsupportedError where the drive does not have the method, StateError where its power has to be switched
+        or another change was interrupted; `resume_capacity` then goes on.
         """
         from sated._provision import set_capacity
 
         self._consent(confirm)
-        return set_capacity(self, fraction, bytes, lba, method)
+        return set_capacity(self, fraction, bytes, lba, method, power)
 
-    def restore_capacity(self, *, confirm: str | None = None) -> Provisioning:
-        """Lifts the limit: all that the device itself lets be addressed."""
+    def restore_capacity(
+        self, *, method: str = "auto", power: PowerControl | None = None, confirm: str | None = None
+    ) -> Provisioning:
+        """Lifts the limits: "auto" all of them in the order that the drive needs, but not by deleting a namespace,
+        which destroys what it restores and has to be named."""
         from sated._provision import restore_capacity
 
         self._consent(confirm)
-        return restore_capacity(self)
+        return restore_capacity(self, method, power)
+
+    def resume_capacity(
+        self, *, undo: bool = False, power: PowerControl | None = None, confirm: str | None = None
+    ) -> Provisioning:
+        """Goes on with a change of capacity that was interrupted, or takes it back (`undo`); without any it only
+        looks."""
+        from sated._provision import resume_capacity
+
+        self._consent(confirm)
+        return resume_capacity(self, undo, power)
+
+    def settings(self) -> Settings:
+        """Write cache, read look-ahead, power states and block size, as they are now; None where nobody tells.
+
+        >>> with open_drive("sim:x210,scale=1/64") as drive:
+        ...     drive.settings().write_cache
+        True
+        """
+        from sated._settings import get
+
+        return get(self)
+
+    def set(
+        self,
+        *,
+        write_cache: bool | None = None,
+        look_ahead: bool | None = None,
+        apm: int | None = None,
+        power_state: int | None = None,
+        apst: bool | None = None,
+        logical_block_bytes: int | None = None,
+        passing: bool = False,
+        confirm: str | None = None,
+    ) -> SettingsChange:
+        """Sets what is given, and tells what it was before and is after. None but the block size outlasts a cut of
+        power.
+
+        `logical_block_bytes` formats the drive, which destroys all data. `passing`: what it was is kept in a journal
+        until `restore_settings`, be it of another process after this one was killed.
+
+        Raises UnsupportedError for what this drive does not have, ParseError for a value that there is not.
+        """
+        from sated._settings import change
+
+        given = {
+            "write_cache": write_cache,
+            "look_ahead": look_ahead,
+            "apm": apm,
+            "power_state": power_state,
+            "apst": apst,
+            "logical_block_bytes": logical_block_bytes,
+        }
+        self._consent(confirm)
+        return change(self, {name: value for name, value in given.items() if value is not None}, passing)
+
+    def restore_settings(self, *, confirm: str | None = None) -> Settings | None:
+        """Sets back what was set for a time; None where nothing was."""
+        from sated._settings import restore
+
+        self._consent(confirm)
+        return restore(self)
+
+    def refresh(self) -> None:
+        """Has the kernel look at the drive again, follows it where it has another name since, and asks it anew what it
+        is. Raises UnsafeError where another drive stands in its place, DriveOSError where it is not there."""
+        check(lib.sated_drive_refresh(self._handle))
 
     def record(self, path: str | Path) -> AbstractContextManager[None]:
         """Records every command sent in the `with` block, and writes them at its end as a replay file, with serial

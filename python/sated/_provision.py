@@ -1,18 +1,30 @@
-"""How much of a drive can be addressed."""
+"""How much of a drive can be addressed, and by what it is limited."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sated._drive import finite
-from sated._ffi import ffi, lib
-from sated.errors import ParseError, UnsupportedError, check
+from sated._ffi import ffi, lib, text
+from sated.errors import ParseError, StateError, check
 
 if TYPE_CHECKING:
     from sated._drive import Drive
+    from sated._power_control import PowerControl
 
-_LATER = ("hpa", "amac", "dco", "mode-select", "namespace")
+METHODS = {
+    "lba": lib.SATED_PROVISION_LBA,
+    "hpa": lib.SATED_PROVISION_HPA,
+    "amac": lib.SATED_PROVISION_AMAC,
+    "dco": lib.SATED_PROVISION_DCO,
+    "mode-select": lib.SATED_PROVISION_MODE_SELECT,
+    "namespace": lib.SATED_PROVISION_NAMESPACE,
+}
+_NAMES = {value: name for name, value in METHODS.items()}
+_ALL = 2**64 - 1
+_POLL_NS = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -24,12 +36,25 @@ class Provisioning:
     """
 
     native_bytes: int
+    """Without any of the limits; at least so many, where `native_known` is False."""
     accessible_bytes: int
     raw_bytes: int | None
     purged_beyond: bool
     lba_removed: float | None
     op_of_user: float | None
     op_of_raw: float | None
+    device_bytes: int
+    """What the device lets address: more than `accessible_bytes`, where an LBA limit holds."""
+    native_known: bool
+    hidden_bytes: int | None
+    """What the device hides; None where that is not known, which is not the same as nothing."""
+    hidden_at_least_bytes: int
+    limits: tuple[str, ...]
+    """The methods that limit it now, as far as is known."""
+    interrupted: str | None
+    """A change that was begun and has not come to its end: `resume_capacity` goes on with it."""
+    needs_power_cycle: bool
+    """It cannot go on before the drive's power was off and on again."""
 
     @property
     def label(self) -> str:
@@ -40,9 +65,28 @@ class Provisioning:
         return name if self.purged_beyond else f"{name}, address range only, not over-provisioning"
 
 
+@dataclass(frozen=True)
+class CapacityMethod:
+    """One way to set the capacity of a drive."""
+
+    method: str
+    supported: bool
+    why_not: str | None
+    destroys: str | None
+    """What is lost by it."""
+    then: str | None
+    """What to do afterwards."""
+    whole_drive: bool
+    """It takes consent to changing all that the device has, not one namespace."""
+    once: bool
+    """It works once between two power-ons."""
+
+
 def get(drive: Drive) -> Provisioning:
     c = ffi.new("struct sated_provision *")
     check(lib.sated_provision_get(drive._handle, c))
+    known = bool(c.flags & lib.SATED_PROVISION_HIDDEN_KNOWN)
+    begun = bool(c.flags & lib.SATED_PROVISION_INTERRUPTED)
     return Provisioning(
         native_bytes=int(c.native_bytes),
         accessible_bytes=int(c.accessible_bytes),
@@ -51,25 +95,89 @@ def get(drive: Drive) -> Provisioning:
         lba_removed=finite(c.lba_removed),
         op_of_user=finite(c.op_of_user),
         op_of_raw=finite(c.op_of_raw),
+        device_bytes=int(c.device_bytes),
+        native_known=bool(c.flags & lib.SATED_PROVISION_NATIVE_KNOWN),
+        hidden_bytes=int(c.hidden_bytes) if known else None,
+        hidden_at_least_bytes=int(c.hidden_at_least_bytes),
+        limits=tuple(name for name, method in METHODS.items() if c.limits >> method & 1),
+        interrupted=_NAMES.get(c.interrupted, "another one") if begun else None,
+        needs_power_cycle=bool(c.flags & lib.SATED_PROVISION_NEEDS_POWER_CYCLE),
     )
 
 
-def restore_capacity(drive: Drive) -> Provisioning:
-    check(lib.sated_provision_set(drive._handle, 2**64 - 1))
+def methods(drive: Drive) -> list[CapacityMethod]:
+    n = lib.SATED_PROVISION_METHODS
+    c = ffi.new("struct sated_provision_choice[]", n)
+    check(lib.sated_provision_list(drive._handle, c, n))
+    return [
+        CapacityMethod(
+            method=text(each.name),
+            supported=bool(each.flags & lib.SATED_PROVISION_SUPPORTED),
+            why_not=text(each.why_not) or None,
+            destroys=text(each.destroys) or None,
+            then=text(each.then) or None,
+            whole_drive=bool(each.flags & lib.SATED_PROVISION_WHOLE_DRIVE),
+            once=bool(each.flags & lib.SATED_PROVISION_ONCE),
+        )
+        for each in c
+    ]
+
+
+def go_through(drive: Drive, begin: Callable[[], int], power: PowerControl | None, undo: bool = False) -> None:
+    """Begins a change and stays with it to its end, over a power cycle where it takes one and that can be had."""
+    try:
+        rc = check(begin())
+    except StateError:
+        from sated._power_control import PowerControl
+
+        power = power or PowerControl()
+        if not (get(drive).needs_power_cycle and power.can(drive)):
+            raise
+        power.cycle(drive)
+        rc = check(lib.sated_provision_wait(drive._handle, undo, 0))
+    while rc:
+        rc = check(lib.sated_provision_wait(drive._handle, undo, _POLL_NS))
+
+
+def _method(name: str) -> int:
+    if name != "auto" and name not in METHODS:
+        raise ParseError(f'capacity method "{name}" is unknown: use auto, {", ".join(METHODS)}')
+    return int(METHODS["lba" if name == "auto" else name])
+
+
+def _set(drive: Drive, size: int, method: int, power: PowerControl | None) -> Provisioning:
+    options = ffi.new("struct sated_provision_options *")
+    lib.sated_provision_options_init(options)
+    options.method = method
+    go_through(drive, lambda: int(lib.sated_provision_set(drive._handle, size, options)), power)
+    return get(drive)
+
+
+def restore_capacity(drive: Drive, method: str, power: PowerControl | None) -> Provisioning:
+    which = lib.SATED_PROVISION_EVERY if method == "auto" else _method(method)
+    return _set(drive, _ALL, which, power)
+
+
+def resume_capacity(drive: Drive, undo: bool, power: PowerControl | None) -> Provisioning:
+    go_through(drive, lambda: int(lib.sated_provision_wait(drive._handle, undo, 0)), power, undo)
     return get(drive)
 
 
 def set_capacity(
-    drive: Drive, fraction: float | None, capacity: int | str | None, lba: int | None, method: str
+    drive: Drive,
+    fraction: float | None,
+    capacity: int | str | None,
+    lba: int | None,
+    method: str,
+    power: PowerControl | None,
 ) -> Provisioning:
-    if method in _LATER:
-        raise UnsupportedError(f'capacity method "{method}" is not in this version: use "lba"')
-    if method not in ("auto", "lba"):
-        raise ParseError(f'capacity method "{method}" is unknown: use auto or lba')
+    which = _method(method)
     if sum(given is not None for given in (fraction, capacity, lba)) != 1:
         raise ParseError("set_capacity: give one of fraction=, bytes= and lba=")
     identity = drive.identity
     native = identity.native_capacity_bytes or identity.capacity_bytes or 0
+    if which != lib.SATED_PROVISION_LBA:
+        native = get(drive).native_bytes
     if fraction is not None:
         if not 0 < fraction <= 1:
             raise ParseError(f"fraction={fraction:g}: give a share above 0 and up to 1 of the native LBAs")
@@ -77,8 +185,7 @@ def set_capacity(
     elif lba is not None:
         wanted = lba * (identity.logical_block_bytes or 0)
     else:
-        out = ffi.new("uint64_t *")
+        out: Any = ffi.new("uint64_t *")
         check(lib.sated_workload_capacity(str(capacity).encode(), native, out))
         wanted = int(out[0])
-    check(lib.sated_provision_set(drive._handle, wanted))
-    return get(drive)
+    return _set(drive, wanted, which, power)

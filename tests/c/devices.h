@@ -8,12 +8,14 @@
 #include <linux/bsg.h>
 #include <linux/nvme_ioctl.h>
 #include <scsi/sg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "transport/calls.h"
 
@@ -47,13 +49,29 @@ static void device_stat(const struct device *d, struct stat *out)
 
 static int devices_flags; /* of the last open */
 
+/* What is written to sysfs, told to the test where it wants to know: the path is below the root of its tree. */
+static int (*devices_told)(const char *path, const char *text);
+static char devices_file[512];
+static bool devices_may_hold; /* a disk may be opened for itself alone, and for writing */
+
 static int fake_open(const char *path, int flags)
 {
     devices_flags = flags;
+    if (devices_told && (flags & O_ACCMODE) == O_WRONLY && strstr(path, "/sys/")) {
+        snprintf(devices_file, sizeof devices_file, "%s", strstr(path, "/sys/"));
+        return DEVICE_FD - 1;
+    }
+    if (flags & O_EXCL && (flags & O_ACCMODE) == O_RDWR) {
+        if (!devices_may_hold)
+            return -EBUSY;
+        flags &= ~O_ACCMODE;
+    }
     /* Nothing ever opens a device for writing: udev would look at it anew, and md assemble it, once it is closed. */
     if ((flags & O_ACCMODE) != O_RDONLY)
         return -EROFS;
-    struct device *d = device_named(path);
+    int again; /* what is open already, once more */
+    bool open = sscanf(path, "/proc/self/fd/%d", &again) == 1 && again >= DEVICE_FD;
+    struct device *d = open ? &devices[again - DEVICE_FD] : device_named(path);
     return !d ? -ENOENT : d->open_error ? -d->open_error : DEVICE_FD + (int)(d - devices);
 }
 
@@ -168,11 +186,22 @@ static int fake_nvme_32(struct nvme_passthru_cmd *c)
     return kernel.rc;
 }
 
+/* Other requests than commands, told to the test where it wants to know. Return: 1 for those that it leaves alone. */
+static int (*devices_asked)(int fd, unsigned long request);
+static int devices_asked_rc;
+
 static int fake_ioctl(int fd, unsigned long request, void *argument)
 {
-    kernel.calls++;
-    kernel.fd = fd;
-    kernel.request = request;
+    bool block = _IOC_TYPE(request) == 0x12; /* of block devices: the kernel answers those by itself */
+    if (!block) {
+        kernel.calls++;
+        kernel.fd = fd;
+        kernel.request = request;
+    }
+    if (devices_asked && devices_asked(fd, request) <= 0)
+        return devices_asked_rc;
+    if (block)
+        return -ENOTTY;
     if (request == NVME_IOCTL_ADMIN64_CMD || request == NVME_IOCTL_IO64_CMD)
         return fake_nvme_64(argument);
     if (request == NVME_IOCTL_ADMIN_CMD || request == NVME_IOCTL_IO_CMD)
@@ -182,11 +211,40 @@ static int fake_ioctl(int fd, unsigned long request, void *argument)
     return *(int *)argument == 'S' ? fake_sg(argument) : fake_bsg(argument);
 }
 
+static ssize_t fake_read(int fd, void *to, size_t n, uint64_t offset)
+{
+    if (fd < DEVICE_FD)
+        return pread(fd, to, n, (off_t)offset);
+    memset(to, 0, n);
+    return (ssize_t)n;
+}
+
+static ssize_t fake_write(int fd, const void *bytes, size_t n, uint64_t offset)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%.*s", (int)n, (const char *)bytes);
+    int rc = fd == DEVICE_FD - 1 && !offset ? devices_told(devices_file, text) : -EROFS;
+    return rc ? rc : (ssize_t)n;
+}
+
+static int fake_sync(int fd)
+{
+    (void)fd;
+    return 0;
+}
+
+static int fake_blkid(int fd, void (*found)(const char *name, void *user), void *user)
+{
+    (void)fd, (void)found, (void)user;
+    return -ENOSYS;
+}
+
 static inline void devices_begin(struct device *list, size_t n)
 {
     devices = list;
     n_devices = n;
-    calls = (struct calls){fake_open, fake_close, fake_stat, fake_fstat, fake_ioctl};
+    calls = (struct calls){fake_open, fake_close, fake_stat, fake_fstat, fake_ioctl,
+                           fake_read, fake_write, fake_sync, fake_blkid};
 }
 
 /* Whether a descriptor is that of a device. */

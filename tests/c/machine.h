@@ -91,7 +91,7 @@ static struct sated_drive *opened(const char *name)
 
 static const uint8_t illegal[] = {0x70, 0, 5, 0, 0, 0, 0, 10, 0, 0, 0, 0, 0x24, 0, 0, 0, 0, 0};
 
-static int inquiry(struct sated_drive *d)
+static inline int inquiry(struct sated_drive *d)
 {
     struct sated_scsi_command c;
     sated_scsi_build_inquiry(&c, -1, 96);

@@ -143,7 +143,7 @@ static int purge(struct sated_drive *d, uint32_t method, struct sated_purge_resu
     int rc = sated_purge_start(&p, d, &opt);
     CHECK((rc == 0) == (p != NULL));
     if (!rc)
-        CHECK_EQ(sated_purge_wait(p, -1, result), 0);
+        rc = sated_purge_wait(p, -1, result);
     sated_purge_free(p);
     return rc;
 }
@@ -157,12 +157,12 @@ static void test_purge(void)
     REFUSED(purge(d, SATED_PURGE_AUTO, &result), SATED_UNSAFE, path);
     CHECK_EQ(data_bytes(path), MIB + 700);
     CHECK_EQ(sated_drive_permit(d, path), 0);
-    REFUSED(purge(d, SATED_PURGE_SIMULATED, &result), SATED_UNSUPPORTED, "deallocate");
-    REFUSED(purge(d, 9, &result), SATED_PARSE, "9");
-    d->load = d;
+    REFUSED(purge(d, SATED_PURGE_SIMULATED, &result), SATED_UNSUPPORTED, "only simulated drives");
+    REFUSED(purge(d, SATED_PURGE_LAST + 1, &result), SATED_PARSE, "12");
+    d->busy = HANDLE_LOAD;
     REFUSED(purge(d, SATED_PURGE_AUTO, &result), SATED_STATE, "while a load runs");
-    REFUSED(sated_provision_set(d, MIB / 2), SATED_STATE, "while a load runs");
-    d->load = NULL;
+    REFUSED(sated_provision_set(d, MIB / 2, NULL), SATED_STATE, "while a load runs");
+    d->busy = HANDLE_IDLE;
     CHECK_EQ(data_bytes(path), MIB + 700);
 
     int rc = purge(d, SATED_PURGE_AUTO, &result);
@@ -177,7 +177,7 @@ static void test_purge(void)
         struct stat st;
         CHECK(stat(path, &st) == 0 && st.st_size == (off_t)(MIB + 700)); /* as long as before */
 
-        CHECK_EQ(sated_provision_set(d, MIB / 2), 0);
+        CHECK_EQ(sated_provision_set(d, MIB / 2, NULL), 0);
         CHECK_EQ(sated_provision_get(d, &provision), 0);
         CHECK_EQ(provision.purged_beyond, 1);
         int fd = open(path, O_WRONLY);
@@ -198,9 +198,16 @@ static void test_purge(void)
 
     d = open_drive("sim:x210,scale=1/64");
     CHECK_EQ(purge(d, SATED_PURGE_AUTO, &result), 0);
+    CHECK_EQ(result.method, SATED_PURGE_SANITIZE_BLOCK);
+    CHECK_EQ(result.verified, SATED_PURGE_GONE);
+    REFUSED(purge(d, SATED_PURGE_SIMULATED, &result), SATED_UNSUPPORTED, "without commands");
+    sated_drive_close(d);
+
+    d = open_drive("sim:generic");
+    CHECK_EQ(purge(d, SATED_PURGE_AUTO, &result), 0);
     CHECK_EQ(result.method, SATED_PURGE_SIMULATED);
-    CHECK_EQ(result.verified, 1);
-    REFUSED(purge(d, SATED_PURGE_DEALLOCATE, &result), SATED_UNSUPPORTED, "simulated");
+    CHECK_EQ(result.verified, SATED_PURGE_GONE);
+    REFUSED(purge(d, SATED_PURGE_DEALLOCATE, &result), SATED_UNSUPPORTED, "takes no commands");
     sated_drive_close(d);
     sated_purge_free(NULL);
 }
@@ -216,12 +223,12 @@ static void test_provision(void)
     CHECK_EQ(p.native_bytes, MIB);
     CHECK_EQ(p.purged_beyond, 1);
     CHECK(p.lba_removed == 0 && isnan(p.op_of_user) && isnan(p.op_of_raw)); /* nobody knows a file's raw capacity */
-    REFUSED(sated_provision_set(d, MIB / 2), SATED_UNSAFE, path);
+    REFUSED(sated_provision_set(d, MIB / 2, NULL), SATED_UNSAFE, path);
     CHECK_EQ(sated_drive_permit(d, path), 0);
-    REFUSED(sated_provision_set(d, 0), SATED_PARSE, "4096");
-    REFUSED(sated_provision_set(d, 4097), SATED_PARSE, "4096");
-    REFUSED(sated_provision_set(d, MIB + 4096), SATED_PARSE, "1048576");
-    CHECK_EQ(sated_provision_set(d, MIB / 4 * 3), 0);
+    REFUSED(sated_provision_set(d, 0, NULL), SATED_PARSE, "4096");
+    REFUSED(sated_provision_set(d, 4097, NULL), SATED_PARSE, "4096");
+    REFUSED(sated_provision_set(d, MIB + 4096, NULL), SATED_PARSE, "1048576");
+    CHECK_EQ(sated_provision_set(d, MIB / 4 * 3, NULL), 0);
     CHECK_EQ(sated_provision_get(d, &p), 0);
     CHECK_EQ(p.accessible_bytes, MIB / 4 * 3);
     CHECK_EQ(p.native_bytes, MIB);
@@ -230,7 +237,7 @@ static void test_provision(void)
     CHECK_EQ(sated_drive_get_identity(d, &id), 0);
     CHECK_EQ(id.capacity_bytes, MIB / 4 * 3);
     CHECK_EQ(id.native_capacity_bytes, MIB);
-    CHECK_EQ(sated_provision_set(d, MIB), 0);
+    CHECK_EQ(sated_provision_set(d, MIB, NULL), 0);
     CHECK_EQ(sated_provision_get(d, &p), 0);
     CHECK_EQ(p.accessible_bytes, MIB);
     sated_drive_close(d);
@@ -239,12 +246,12 @@ static void test_provision(void)
     d = open_drive("sim:x210,scale=1/64");
     CHECK_EQ(sated_drive_get_identity(d, &id), 0);
     uint64_t limit = id.native_capacity_bytes / 10 * 8 / 4096 * 4096;
-    CHECK_EQ(sated_provision_set(d, limit), 0);
+    CHECK_EQ(sated_provision_set(d, limit, NULL), 0);
     CHECK_EQ(sated_provision_get(d, &p), 0);
     CHECK_EQ(p.accessible_bytes, limit);
-    d->load = d; /* whose thread changes what would be looked at */
+    d->busy = HANDLE_LOAD; /* whose thread changes what would be looked at */
     REFUSED(sated_provision_get(d, &p), SATED_STATE, "while a load runs");
-    d->load = NULL;
+    d->busy = HANDLE_IDLE;
     CHECK_EQ(sated_provision_get(d, &p), 0);
     CHECK_EQ(p.purged_beyond, 1); /* nothing was written yet */
     CHECK_EQ(p.raw_bytes, id.raw_bytes);
@@ -267,11 +274,11 @@ static void test_clock(void)
     CHECK(after.tv_sec - before.tv_sec < 2);
     CHECK_EQ(sated_drive_sleep(d, -1), -EINVAL);
     CHECK_EQ(sated_drive_sleep(d, INT64_MAX), -EINVAL);
-    d->load = d;
+    d->busy = HANDLE_LOAD;
     REFUSED(sated_drive_sleep(d, 1), SATED_STATE, "load");
     struct sated_sim_counters counters;
     REFUSED(sated_sim_get_counters(d, &counters), SATED_STATE, "load");
-    d->load = NULL;
+    d->busy = HANDLE_IDLE;
     CHECK_EQ(sated_sim_get_counters(d, &counters), 0);
     CHECK_EQ(counters.scale, 64);
 

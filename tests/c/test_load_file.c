@@ -244,7 +244,7 @@ static void refused(void)
     struct sated_load *second;
     CHECK_EQ(sated_load_start(&second, &d, 1, &w, NULL), SATED_STATE);
     sated_load_free(l);
-    CHECK(d->load == NULL);
+    CHECK(d->busy == HANDLE_IDLE);
     sated_drive_close(d);
 }
 

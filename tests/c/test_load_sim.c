@@ -301,7 +301,7 @@ static void waits_for_room(void)
     int n = open_all(&s, drives, &w);
     CHECK_EQ(sated_load_start(&l, drives, (size_t)n, &w, &s.options), 0);
     CHECK_EQ(sated_load_start(&(struct sated_load *){NULL}, drives, (size_t)n, &w, &s.options), SATED_STATE);
-    CHECK_TEXT(last_text(), "already runs");
+    CHECK_TEXT(last_text(), "while a load runs on it");
     CHECK_EQ(sated_load_get_totals(l, NULL, 0), SATED_STATE);
     CHECK_EQ(sated_load_answer(l, 1, SATED_END), SATED_STATE);
     uint64_t ios = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nodes: block devices as recorded trees of sysfs, procfs and /dev show them, and one real loop device. */
+/* Nodes: block devices as recorded trees of sysfs, procfs and /dev show them. */
 #define _GNU_SOURCE 1
 #include <sated/sated.h>
 
@@ -318,72 +318,6 @@ static void test_use(void)
     node_set_root(NULL);
 }
 
-/* A real block device: reading is lent, everything else refused (case C45, by node and by a second name). */
-static void test_loop(void)
-{
-    char command[900], node[64] = "", text[700];
-    char *path = strdup(in("backing"));
-    FILE *f = fopen(path, "w");
-    CHECK(f && ftruncate(fileno(f), 4 << 20) == 0);
-    fclose(f);
-    snprintf(command, sizeof command, "losetup -f --show '%s' 2>/dev/null", path);
-    f = geteuid() == 0 ? popen(command, "r") : NULL;
-    bool have = f && fscanf(f, "%63s", node) == 1;
-    if (f)
-        pclose(f);
-    if (!have) {
-        printf("# skipped: no loop device can be made here (needs root and losetup)\n");
-        free(path);
-        return;
-    }
-    put_link(in("second-name"), node);
-    const char *names[] = {node, in("second-name")};
-    for (int i = 0; i < 2; i++) {
-        struct sated_drive *d;
-        struct sated_identity id;
-        struct sated_guard guard;
-        struct sated_purge *purge;
-        bool direct = true;
-        uint32_t alignment;
-        int fd;
-        CHECK_EQ(sated_drive_open(&d, names[i], NULL), 0);
-        CHECK_EQ(sated_drive_get_identity(d, &id), 0);
-        CHECK(id.flags & SATED_IDENTITY_BLOCK);
-        CHECK_EQ(id.capacity_bytes, 4 << 20);
-        CHECK(!strcmp(id.transport, "loop"));
-        CHECK_TEXT(id.note, path);
-        CHECK_EQ(sated_drive_guard(d, &guard), 0);
-        CHECK(!guard.safe && guard.needs_token);
-        CHECK_TEXT(guard.reasons, "writes only to files and simulated drives");
-        CHECK_EQ(sated_drive_permit(d, id.token), SATED_UNSUPPORTED);
-        sated_detail_get(&detail);
-        CHECK_TEXT(detail.text, "this version writes only to files and simulated drives");
-        CHECK_EQ(handle_lend(d, true, &direct, &alignment, &fd), SATED_UNSUPPORTED);
-        CHECK_EQ(sated_purge_start(&purge, d, NULL), SATED_UNSUPPORTED);
-        CHECK_EQ(sated_provision_set(d, 1 << 20), SATED_UNSUPPORTED);
-        direct = true;
-        CHECK_EQ(handle_lend(d, false, &direct, &alignment, &fd), 0);
-        char *block = aligned_alloc(4096, 4096);
-        CHECK_EQ(pread(fd, block, 4096, 4096), 4096);
-        free(block);
-        CHECK(write(fd, "x", 1) < 0);
-        handle_return(fd);
-        sated_drive_close(d);
-    }
-    /* And the file behind it is not written to either, while it is one. */
-    struct sated_drive *d;
-    CHECK_EQ(sated_drive_open(&d, path, NULL), 0);
-    CHECK_EQ(sated_drive_permit(d, path), SATED_UNSAFE);
-    sated_detail_get(&detail);
-    snprintf(text, sizeof text, "backs the loop device %s", node);
-    CHECK_TEXT(detail.text, text);
-    snprintf(command, sizeof command, "losetup -d '%s'", node);
-    CHECK_EQ(system(command), 0);
-    CHECK_EQ(sated_drive_permit(d, path), 0);
-    sated_drive_close(d);
-    free(path);
-}
-
 int main(void)
 {
     if (tree_begin())
@@ -392,7 +326,6 @@ int main(void)
     test_list();
     test_garbage();
     test_use();
-    test_loop();
     tree_end();
     return check_done();
 }

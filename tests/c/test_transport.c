@@ -127,7 +127,11 @@ static void test_transport(void)
     int before = m.calls;
     CHECK_EQ(scsi(d, "\x1b\0\0\0\0\0", 6, 0), SATED_UNSAFE);
     CHECK_EQ(m.calls, before);
-    CHECK_EQ(said(sated_drive_permit(d, "S3Z1NB0K123456A")), SATED_UNSUPPORTED);
+    CHECK_EQ(said(sated_drive_permit(d, "S3Z1NB0K123456")), SATED_UNSAFE);
+    CHECK_TEXT(detail.text, d->identity.serial);
+    CHECK_EQ(said(sated_drive_permit(d, NULL)), SATED_UNSAFE);
+    CHECK_EQ(said(sated_drive_permit(d, d->identity.serial)), 0);
+    CHECK_EQ(scsi(d, "\x1b\0\0\0\0\0", 6, 0), SATED_SENSE);
     sated_drive_close(d);
     CHECK_EQ(m.closed, 1);
     t.simulated = true;

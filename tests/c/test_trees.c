@@ -154,8 +154,6 @@ static void test_tree(const char *tree)
     node_each_disk(visit_name, NULL);
     CHECK_EQ(sated_drive_list(list, 16), listed);
     CHECK(each_line(tree, true) >= 4);
-    for (int i = 0; i < listed; i++)
-        CHECK(list[i].reasons[0] != '\0');
     node_set_root(NULL);
 }
 

@@ -213,7 +213,6 @@ def test_a_state_file_that_cannot_be_saved_is_said(tmp_path: Path) -> None:
 
 def test_capacity_and_counters_round_trip() -> None:
     with sated.open("sim:x210,scale=1/64") as drive:
-        assert [m.method for m in drive.purge_methods() if m.supported] == ["simulated"]
         native = drive.provisioning().native_bytes
         limited = drive.set_capacity(fraction=0.8)
         assert limited.accessible_bytes == int(0.8 * native) // 4096 * 4096 and "address range" not in limited.label
@@ -227,7 +226,7 @@ def test_capacity_and_counters_round_trip() -> None:
             {"fraction": 0.0},
             {"fraction": 1.1},
             {"bytes": "1GB", "lba": 5},
-            {"method": "hpa", "fraction": 0.5},
+            {"method": "namespace", "fraction": 0.5},
         ):
             with pytest.raises(sated.SatedError):
                 drive.set_capacity(**bad)

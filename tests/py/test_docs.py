@@ -127,7 +127,7 @@ def test_generate_knows_every_command() -> None:
     assert set(generate._commands()) == {(), *((name,) for name in top), *sub}
 
 
-HOWTO = ("read-health", "send-commands", "record-and-replay", "extend-decoders")
+HOWTO = ("read-health", "send-commands", "record-and-replay", "extend-decoders", "set-capacity", "set-a-drive")
 
 
 @pytest.mark.parametrize("name", HOWTO)

@@ -308,11 +308,14 @@ def test_consent() -> None:
         assert unsafe.value.exit_code == 3
         with pytest.raises(sated.UnsafeError, match="type the token"):
             drive.scsi(INQUIRY, 96, confirm=DriveSerial("0001"))
-        with pytest.raises(sated.UnsafeError, match=r"WRITE\(16\)"):  # as without a token, for none helps
-            drive.scsi(write, data_out=bytes(512), confirm="Disk")
+        with pytest.raises(sated.UnsafeError, match="is not the one of this transport's drive"):
+            drive.scsi(write, data_out=bytes(512), confirm="Disc")
         assert len(disk.asked) == before
         assert drive.scsi(INQUIRY, 96, confirm="whatever").data == STANDARD
-        assert not drive.guard().safe
+        assert drive.guard().needs_token
+        with pytest.raises(sated.DriveError, match="5/24/00"):  # it tells no serial number: its name is the token
+            drive.scsi(write, data_out=bytes(512), confirm="Disk")
+        assert disk.asked[-1][0] == write.cdb
     simulated = SimulatedDisk()
     with sated.open(simulated) as drive, pytest.raises(sated.DriveError, match="5/24/00"):
         drive.scsi(write, data_out=b"y" * 512)

@@ -12,45 +12,48 @@ from sated import ata, nvme, scsi
 X210 = "sim:x210,scale=1/64"
 
 
-def locked(drive: Any) -> str:
+Helps = tuple[str, str]  # for what is changed from outside, and what a purge by commands says
+
+
+def locked(drive: Any) -> Helps:
     drive.ata(ata.build_security_set_password(b"secret"))
     drive.sim.power_cycle()
-    return "unlock it by its password"
+    return "unlock it by its password", "give the password that was set"
 
 
-def sanitizing(drive: Any) -> str:
+def sanitizing(drive: Any) -> Helps:
     drive.ata(ata.build_sanitize_block_erase())
-    return "wait for the end"
+    return "wait for the end", "--resume"
 
 
-def sanitize_failed(drive: Any) -> str:
+def sanitize_failed(drive: Any) -> Helps:
     drive.sim.fail("operation-fails", count=1)
     drive.ata(ata.build_sanitize_block_erase())
     drive.sleep(60)
-    return "start another one"
+    return "start another one", "--resume"
 
 
-def without_power(drive: Any) -> str:
+def without_power(drive: Any) -> Helps:
     drive.sim.fail("power-cut", count=1)
     with pytest.raises(sated.SatedError):
         drive.ata(ata.build_flush_cache())
-    return "switch it on"
+    return "switch it on", "cannot be reached"
 
 
-def formatting_scsi(drive: Any) -> str:
+def formatting_scsi(drive: Any) -> Helps:
     parameters = scsi.build_format_list()
     drive.scsi(scsi.build_format_unit(list_len=len(parameters)), data_out=parameters)
-    return "wait for the end"
+    return "wait for the end", "--resume"
 
 
-def stopped(drive: Any) -> str:
+def stopped(drive: Any) -> Helps:
     drive.scsi(scsi.build_start_stop_unit())
-    return "start it"
+    return "start it", "start it"
 
 
-def without_namespace(drive: Any) -> str:
+def without_namespace(drive: Any) -> Helps:
     drive.nvme_admin(nvme.build_ns_delete(1))
-    return "create and attach one"
+    return "create and attach one", ""  # all of a subsystem can be sanitized, whatever it has
 
 
 NVME = "sim:generic-tlc-nvme,scale=1/1024"
@@ -69,24 +72,27 @@ NVME = "sim:generic-tlc-nvme,scale=1/1024"
     ],
 )
 def test_what_is_blocked_is_not_purged_or_limited(uri: str, block: Any) -> None:
-    """No way around the drive's own state: what a command could not do, the simulator's own purge does not do either,
-    and the reason says what helps."""
+    """No way around the drive's own state: what a command could not do, nothing else does either, and the reason says
+    what helps."""
     with sated.open(uri) as drive:
         sated.load(drive, sated.Workload(op="randwrite", size="8k", depth=4), ios=100)
-        assert drive.guard().safe and not drive.identity.reasons and drive.purge_methods()[0].why_not is None
+        assert drive.guard().safe and not drive.identity.reasons
         capacity = drive.identity.capacity_bytes or 0
-        helps = block(drive)
+        helps, purges = block(drive)
         mapped = drive.sim.counters.mapped_units
-        for change in (drive.purge, lambda: drive.set_capacity(bytes=capacity // 8192 * 4096), drive.restore_capacity):
+        for change in (lambda: drive.set_capacity(bytes=capacity // 8192 * 4096), drive.restore_capacity):
             with pytest.raises(sated.StateError, match=helps):
                 change()
         with pytest.raises(sated.SatedError):
             sated.load(drive, sated.Workload(op="read", size="8k"), ios=1)
         assert drive.sim.counters.mapped_units == mapped
-        method = drive.purge_methods()[0]
-        assert not method.supported and helps in str(method.why_not)
         guard = drive.guard()
         assert not guard.safe and helps in guard.reasons[0] and guard.reasons == drive.identity.reasons
+        if purges:
+            with pytest.raises(sated.SatedError, match=purges):
+                drive.purge()
+        else:
+            assert drive.purge().verified is None and drive.sim.counters.mapped_units == 0
 
 
 def test_a_clipped_drive_says_that_it_hides_sectors_itself() -> None:
@@ -97,7 +103,8 @@ def test_a_clipped_drive_says_that_it_hides_sectors_itself() -> None:
         with pytest.raises(sated.SatedError, match=f"{offered}.*hides the rest itself.*SET MAX"):
             drive.set_capacity(fraction=0.75)
         assert drive.set_capacity(bytes=offered // 8192 * 4096).accessible_bytes == offered // 8192 * 4096
-        assert drive.restore_capacity().accessible_bytes == offered  # all that the device offers
+        assert drive.restore_capacity(method="lba").accessible_bytes == offered  # all that the device offers
+        assert drive.restore_capacity().accessible_bytes == sectors * 512  # and all that it hid
 
 
 def test_who_asked_last_does_not_stay_with_the_drive(tmp_path: Path) -> None:

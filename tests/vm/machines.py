@@ -182,8 +182,7 @@ VIRTIO = Machine(
         "{SWAP0001} ? driver virtio_blk",
         "{SWAP0001} ? token SWAP0001",
         "{SWAP0001} ? mounted yes",
-        "{SWAP0001} ? reasons this version writes only to files and simulated drives|"
-        "{SWAP0001} is swap space; swapoff it first",
+        "{SWAP0001} ? reasons {SWAP0001} is swap space; swapoff it first",
     ),
 )
 
@@ -218,10 +217,12 @@ MD_SET = Machine(
         "md127 ? token 8f1e7a52-0000-0000-0000-00000000beef",
         "md127 ? members {MDNVME01}p1 in_sync|{MDSATA01} faulty",
         "{MDSATA01} ? driver ahci",
-        "{MDSATA01} ? reasons this version writes only to files and simulated drives|"
-        "{MDSATA01} is part of md127; take it out of there first|md127 is mounted on /srv (ext4); unmount it first",
-        "{MDNVME01} ? reasons this version writes only to files and simulated drives|"
-        "{MDNVME01}p1 is part of md127; take it out of there first|md127 is mounted on /srv (ext4); unmount it first",
+        "{MDSATA01} ? reasons {MDSATA01} is part of md127; take it out of there first|"
+        "md127 is mounted on /srv (ext4); unmount it first",
+        "{MDNVME01} ? reasons {MDNVME01}p1 is part of md127; take it out of there first|"
+        "md127 is mounted on /srv (ext4); unmount it first|"
+        "{MDNVME01} has 1 partition ({MDNVME01}p1); where nothing of it is wanted any more, --wipe-signatures takes it "
+        "away",
     ),
 )
 
@@ -252,10 +253,10 @@ MAPPED = Machine(
     expected=(
         "{LVM00001} ? transport virtio",
         "{CRYPT001} ? driver nvme",
-        "{LVM00001} ? reasons this version writes only to files and simulated drives|"
-        "{LVM00001} is part of dm-0; take it out of there first|dm-0 is mounted on /srv (ext4); unmount it first",
-        "{CRYPT001} ? reasons this version writes only to files and simulated drives|"
-        "{CRYPT001} is part of dm-1; take it out of there first|dm-1 is mounted on /mnt (ext4); unmount it first",
+        "{LVM00001} ? reasons {LVM00001} is part of dm-0; take it out of there first|"
+        "dm-0 is mounted on /srv (ext4); unmount it first",
+        "{CRYPT001} ? reasons {CRYPT001} is part of dm-1; take it out of there first|"
+        "dm-1 is mounted on /mnt (ext4); unmount it first",
         "{CRYPT001} ? namespaces {CRYPT001}",
     ),
 )

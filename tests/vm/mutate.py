@@ -295,7 +295,7 @@ class Copy:
             defined = ["-DSATED_STATIC=1", "-DPy_LIMITED_API=0x030b0000", f"-I{include.strip()}"]
             run(["gcc", *options, *defined, "-c", source, "-o", made], self.folder)
         module = next((self.folder / "python/sated").glob("_sated.*.so"))
-        run(["gcc", "-shared", "-pthread", made, archive, "-lm", "-o", module], self.folder)
+        run(["gcc", "-shared", "-pthread", made, archive, "-lm", "-ldl", "-o", module], self.folder)
 
     @contextmanager
     def mutated(self, mutation: Mutation) -> Iterator[None]:

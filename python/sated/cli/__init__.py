@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from . import _common, doctor, health, info, load, report, resume, review, sim
+from . import _common, capacity, doctor, health, info, load, purge, report, resume, review, settings, sim
 from . import list as list_command
 
 app = typer.Typer(
@@ -41,7 +41,7 @@ def _root(
     pass
 
 
-for module in (list_command, info, health, load, review, resume, report, doctor):
+for module in (list_command, info, health, purge, capacity, settings, load, review, resume, report, doctor):
     module.add_to(app)
 app.add_typer(sim.app, name="sim")
 

@@ -11,9 +11,12 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, Any, ParamSpec
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 
 import typer
+
+if TYPE_CHECKING:
+    from sated import PowerControl
 
 P = ParamSpec("P")
 
@@ -37,9 +40,25 @@ Confirm = Annotated[
     str | None,
     typer.Option(metavar="TOKEN", help="Consent to writing to the drive: its token, as `sated list` shows it."),
 ]
+WipeSignatures = Annotated[
+    bool,
+    typer.Option(
+        "--wipe-signatures",
+        help="Clear old file systems and partition tables first, where nothing uses them.",
+        show_default=False,
+    ),
+]
 Create = Annotated[
     str | None,
     typer.Option(metavar="CAPACITY", help="Make the file first, such as 1GiB; an existing one is refused."),
+]
+PowerOff = Annotated[
+    str | None,
+    typer.Option(metavar="CMD", help="A command that switches the drive's power off; with --power-on."),
+]
+PowerOn = Annotated[str | None, typer.Option(metavar="CMD", help="A command that switches it on again.")]
+PowerCycle = Annotated[
+    str | None, typer.Option(metavar="CMD", help="One command for both, such as 'uhubctl -a cycle'.")
 ]
 
 
@@ -49,6 +68,21 @@ class Ends(Exception):
     def __init__(self, sentence: str, code: int) -> None:
         super().__init__(sentence)
         self.exit_code = code
+
+
+def power_control(off: str | None, on: str | None, cycle: str | None) -> PowerControl:
+    """How power is switched: by the commands given, else by the person at the terminal."""
+    from sated import PowerControl
+
+    ask = _ask_for_power if sys.stdin.isatty() and sys.stderr.isatty() else None
+    return PowerControl(off=off, on=on, cycle_command=cycle, ask=ask)
+
+
+def _ask_for_power(sentence: str) -> None:
+    say(sentence)
+    print("press Enter when that is done ", end="", file=sys.stderr, flush=True)
+    if not sys.stdin.readline():
+        raise Ends("nobody answered; go on with --resume once the power was switched", USAGE)
 
 
 def epilog(example: str, *codes: int) -> str:

@@ -213,11 +213,11 @@ def _decoders() -> Iterator[Finding]:
 
 def _rights() -> Finding:
     if os.geteuid() == 0:
-        return Finding("rights", GOOD, "root: block devices can be read (this version writes to none)")
+        return Finding("rights", GOOD, "root: block devices can be read, and written to with their token")
     return Finding(
         "rights",
         GOOD,
-        "not root: block devices can be read where their file mode allows it (this version writes to none)",
+        "not root: block devices can be read, and written to with their token, where their file mode allows it",
     )
 
 

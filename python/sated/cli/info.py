@@ -25,7 +25,13 @@ def info(uri: Uri, json: Json = False) -> None:
             "uri": uri,
             "identity": identity,
             "provisioning": {**asdict(provisioning), "label": provisioning.label},
-            "guard": {"safe": guard.safe, "reasons": [*guard.reasons], "scope": guard.scope},
+            "guard": {
+                "safe": guard.safe,
+                "reasons": [*guard.reasons],
+                "scope": guard.scope,
+                "wipeable": guard.wipeable,
+                "paths": [*guard.paths],
+            },
         }
     if json:
         emit(told)
@@ -63,6 +69,8 @@ def _lines(told: dict[str, Any]) -> list[tuple[str, str]]:
         lines.append(("note", identity["note"]))
     lines.append(("writing", "allowed" if guard["safe"] else "refused"))
     lines.extend(("", reason) for reason in guard["reasons"])
+    if guard["paths"]:
+        lines.append(("path in use" if len(guard["paths"]) == 1 else "paths in use", ", ".join(guard["paths"])))
     if guard["scope"]:
         lines.append(("would touch", guard["scope"]))
     return lines

@@ -17,8 +17,13 @@ from ._common import (
     Confirm,
     Create,
     Json,
+    PowerCycle,
+    PowerOff,
+    PowerOn,
+    WipeSignatures,
     command,
     epilog,
+    power_control,
     slug,
 )
 from ._run import carry_out, refuse_finished
@@ -38,6 +43,10 @@ def review(
     seed: Annotated[int, typer.Option(help="Seed of all random draws.")] = 0,
     confirm: Confirm = None,
     create: Create = None,
+    power_off: PowerOff = None,
+    power_on: PowerOn = None,
+    power_cycle: PowerCycle = None,
+    wipe_signatures: WipeSignatures = False,
     json: Json = False,
 ) -> int:
     """Run a whole plan over a drive and write its report; the last line printed is the report's path.
@@ -48,13 +57,23 @@ def review(
     import sated
     from sated.methods import plan as plans
 
+    power = power_control(power_off, power_on, power_cycle)
     chosen = plans.load(plan)
     with sated.open(uri, create=create) as drive:
         path = out if out is not None else Path("runs") / _name(drive, chosen.name)
         refuse_finished(path, "give another --out, or none")
         return carry_out(
             path,
-            lambda progress: sated.review(drive, plan=chosen, out=path, confirm=confirm, seed=seed, progress=progress),
+            lambda progress: sated.review(
+                drive,
+                plan=chosen,
+                out=path,
+                confirm=confirm,
+                seed=seed,
+                power=power,
+                wipe_signatures=wipe_signatures,
+                progress=progress,
+            ),
             json=json,
         )
 

@@ -12,6 +12,7 @@ from sated._workload import Workload
 from sated.methods._loader import Loader, shown
 from sated.methods._positions import Path as Keys
 from sated.methods._tables import (
+    SETTINGS,
     CapacityStep,
     Cells,
     DepthSweep,
@@ -23,6 +24,7 @@ from sated.methods._tables import (
     PlanTable,
     PreconditionStep,
     PurgeStep,
+    SettingsStep,
     SettleTable,
     Table,
     WriteSweep,
@@ -129,7 +131,13 @@ class Expander:
         if isinstance(step, PurgeStep):
             return {**self.base("purge", setting, "purge"), "method": step.method, "optional": step.optional}
         if isinstance(step, CapacityStep):
-            return {**self.base("capacity", setting, "capacity"), "fraction": setting}
+            by = {} if step.method == "lba" else {"method": step.method}
+            return {**self.base("capacity", setting, "capacity"), "fraction": setting, **by}
+        if isinstance(step, SettingsStep):
+            wanted = {name: value for name in SETTINGS if (value := getattr(step, name)) is not None}
+            if not wanted:
+                raise self.loader.error(keys, f"nothing is to be set: give one of {', '.join(SETTINGS)}")
+            return {**self.base("settings", setting, "settings"), "wanted": wanted}
         if isinstance(step, IdleStep):
             return {**self.base("idle", setting, "idle"), "seconds": step.seconds}
         if isinstance(step, FillStep):

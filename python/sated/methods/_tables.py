@@ -45,7 +45,19 @@ class _Workload(_Mix):
 
 class PurgeStep(Table):
     kind: Literal["purge"]
-    method: Literal["auto", "simulated", "deallocate"] = "auto"
+    method: Literal[
+        "auto",
+        "simulated",
+        "deallocate",
+        "write-same",
+        "sanitize-block",
+        "sanitize-crypto",
+        "sanitize-overwrite",
+        "format",
+        "format-crypto",
+        "security-enhanced",
+        "security",
+    ] = "auto"
     optional: bool = False
     """Go on with a note where the target cannot be purged."""
 
@@ -54,6 +66,20 @@ class CapacityStep(Table):
     kind: Literal["capacity"]
     fraction: Annotated[float, Field(gt=0, le=1)] | None = None
     """Of the native LBAs; that of the setting by default."""
+    method: Literal["lba", "hpa", "amac", "dco", "mode-select", "namespace"] = "lba"
+    """By what it is limited; other than "lba" changes the drive itself."""
+
+
+class SettingsStep(Table):
+    kind: Literal["settings"]
+    write_cache: bool | None = None
+    look_ahead: bool | None = None
+    apm: Annotated[int, Field(ge=0, le=254)] | None = None
+    power_state: Annotated[int, Field(ge=0, le=31)] | None = None
+    apst: bool | None = None
+
+
+SETTINGS = ("write_cache", "look_ahead", "apm", "power_state", "apst")
 
 
 class FillStep(Table):
@@ -129,6 +155,7 @@ class IdleStep(Table):
 KINDS: dict[str, type[Table]] = {
     "purge": PurgeStep,
     "capacity": CapacityStep,
+    "settings": SettingsStep,
     "fill": FillStep,
     "precondition": PreconditionStep,
     "measure": MeasureStep,

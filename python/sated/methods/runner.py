@@ -26,7 +26,9 @@ import pyarrow as pa
 import sated
 from sated import errors
 from sated._drive import Drive, Identity
+from sated._power_control import PowerControl
 from sated.methods import steps as doing
+from sated.methods._tables import SETTINGS
 from sated.methods.plan import Plan, checksum, load
 from sated.results import _files, store
 from sated.results.journal import Journal, finished, last_state, utc_now
@@ -74,13 +76,16 @@ def review(
     out: str | os.PathLike[str],
     confirm: str | None = None,
     seed: int = 0,
+    power: PowerControl | None = None,
+    wipe_signatures: bool = False,
     progress: Callback | None = None,
 ) -> Run:
     """Runs a whole plan over a drive; goes on where `out` holds an unfinished run of the same plan, seed and drive.
 
     `drive`: open, or the URI of one that is opened for the run. `plan`: the name of a built-in plan, a TOML file or a
-    dict. `confirm`: the drive's token, as a person typed it; it serves the whole plan. `progress`: called some eight
-    times a second.
+    dict. `confirm`: the drive's token, as a person typed it; it serves the whole plan. `power`: how the drive is
+    switched off and on where a step takes that; a simulated one needs none. `wipe_signatures`: clears old file systems
+    and partition tables first, where nothing uses them. `progress`: called some eight times a second.
 
     Raises ParseError for a plan that has no meaning or does not fit the drive and where `out` holds a finished or
     another run, UnsafeError without consent, FileOSError where results cannot be written (what is finished is kept),
@@ -91,7 +96,7 @@ def review(
     if path.exists() and not path.is_dir():
         raise errors.ParseError(f"{path} is not a directory: name a new one for the run")
     with _reported(path), _opened(drive) as opened:
-        _consent(chosen.steps, opened, confirm)
+        _consent(chosen.steps, opened, confirm, wipe_signatures)
         path.mkdir(parents=True, exist_ok=True)
         _check_empty(path)
         with _files.Lock(path):
@@ -103,10 +108,16 @@ def review(
                 manifest = _new_manifest(path, chosen, seed, opened)
                 (path / "steps").mkdir(exist_ok=True)
                 _files.write_json(path / MANIFEST, manifest)
-            return _Runner(path, manifest, opened, confirm, progress).run()
+            return _Runner(path, manifest, opened, confirm, power, progress).run()
 
 
-def resume(out: str | os.PathLike[str], *, confirm: str | None = None, progress: Callback | None = None) -> Run:
+def resume(
+    out: str | os.PathLike[str],
+    *,
+    confirm: str | None = None,
+    power: PowerControl | None = None,
+    progress: Callback | None = None,
+) -> Run:
     """Goes on with the unfinished run in a directory, opening the drive that run.json names.
 
     Raises ParseError for a finished run or another drive, and what `review` raises.
@@ -118,7 +129,7 @@ def resume(out: str | os.PathLike[str], *, confirm: str | None = None, progress:
         with _opened(manifest["uri"]) as opened:
             _check_drive(path, manifest, opened)
             _consent(manifest["plan"]["steps"], opened, confirm)
-            return _Runner(path, manifest, opened, confirm, progress).run()
+            return _Runner(path, manifest, opened, confirm, power, progress).run()
 
 
 @contextlib.contextmanager
@@ -142,10 +153,10 @@ def _opened(drive: Drive | str) -> Iterator[Drive]:
         yield opened
 
 
-def _consent(steps: list[dict[str, Any]], drive: Drive, confirm: str | None) -> None:
+def _consent(steps: list[dict[str, Any]], drive: Drive, confirm: str | None, wipe_signatures: bool = False) -> None:
     """Once, before anything is made or done: a token that is wrong is refused here and not hours later."""
-    if any(step["kind"] in ("purge", "capacity") or step.get("write_percent", 0) > 0 for step in steps):
-        drive.permit(confirm)
+    if any(step["kind"] in ("purge", "capacity", "settings") or step.get("write_percent", 0) > 0 for step in steps):
+        drive.permit(confirm, wipe_signatures=wipe_signatures)
 
 
 def _check_empty(path: Path) -> None:
@@ -288,12 +299,19 @@ class _Runner:
     """One run, being worked on under its lock."""
 
     def __init__(
-        self, path: Path, manifest: dict[str, Any], drive: Drive, confirm: str | None, progress: Callback | None
+        self,
+        path: Path,
+        manifest: dict[str, Any],
+        drive: Drive,
+        confirm: str | None,
+        power: PowerControl | None,
+        progress: Callback | None,
     ) -> None:
         self.path = path
         self.manifest = manifest
         self.drive = drive
         self.confirm = confirm
+        self.power = power
         self.progress = progress
         self.steps: list[dict[str, Any]] = manifest["plan"]["steps"]
         if checksum(self.steps) != manifest["plan"]["checksum"]:
@@ -308,19 +326,30 @@ class _Runner:
             if any(entry["event"] == "complete" for entry in self.journal.entries):
                 raise errors.ParseError(f"{self.path} holds a finished run: name a new directory for another one")
             self._begin()
-            done = finished(self.journal.entries)
-            for step in self.steps:
-                if step["id"] in done:
-                    self.time.pass_over(step, done[step["id"]]["result"])
-                else:
-                    self._step(step)
+            try:
+                self._steps()
+            except BaseException:
+                # What made it end is told; setting the drive back is tried, and where it fails its journal stays.
+                with contextlib.suppress(errors.SatedError, OSError):
+                    self._set_back()
+                raise
             self._end()
             return Run(self.path)
         finally:
             self.journal.close()
 
+    def _steps(self) -> None:
+        done = finished(self.journal.entries)
+        for step in self.steps:
+            if step["id"] in done:
+                self.time.pass_over(step, done[step["id"]]["result"])
+            else:
+                self._step(step)
+
     def _begin(self) -> None:
         entries = self.journal.entries
+        if self.drive._permitted:
+            self.drive.restore_settings()  # what a run that was killed had set
         if not any(entry["event"] == "begun" for entry in entries):
             self.journal.append("begun", schema=1, drive_s=self.drive.now_s(), **self._save())
             return
@@ -377,11 +406,15 @@ class _Runner:
         return True
 
     def _set_again(self) -> str:
-        """An LBA limit of a real drive is kept by the handle only: the last one is set again."""
+        """An LBA limit of a real drive is kept by the handle only, and what was set for the run was set back when it
+        was interrupted: the last ones are set again."""
         done = finished(self.journal.entries)
         limits = [step for step in self.steps if step["kind"] == "capacity" and step["id"] in done]
         if limits:
-            doing.set_capacity(self.drive, limits[-1]["fraction"], self.confirm)
+            doing.set_capacity(self.drive, limits[-1], self.confirm, self.power)
+        for step in self.steps:
+            if step["kind"] == "settings" and step["id"] in done:
+                self.drive.set(**step["wanted"], passing=True, confirm=self.confirm)
         return self._where()
 
     def _where(self) -> str:
@@ -397,6 +430,7 @@ class _Runner:
             directory=self.path,
             seed=self.manifest["seed"],
             confirm=self.confirm,
+            power=self.power,
             tell=lambda now: self._tell(step, now),
         )
         self.time.begin(step)
@@ -418,6 +452,10 @@ class _Runner:
             self._note_setting(
                 "accessible_bytes", was=self.manifest["drive"]["capacity_bytes"], set=result["accessible_bytes"]
             )
+        if step["kind"] == "settings":
+            for each, value in step["wanted"].items():
+                was = self.manifest.get("settings", {}).get(each, {}).get("was", result["was"][each])
+                self._note_setting(each, was=was, set=value)
         self.journal.append("finished", step=name, drive_s=self.drive.now_s(), result=result, **state)
         self._save_state_file()
         self.time.end(step, result)
@@ -437,14 +475,31 @@ class _Runner:
         """Merges the tables, sets the drive back and closes the record."""
         self._tell(self.steps[-1], doing.Now(phase="tables"))
         store.merge_tables(self.path, [step["id"] for step in self.steps if "workload" in step])
-        if any(step["kind"] == "capacity" for step in self.steps):
-            was = self.manifest["drive"]["capacity_bytes"]
-            self.drive.set_capacity(bytes=was, confirm=self.confirm)
+        self._set_back()
+        limits = [step for step in self.steps if step["kind"] == "capacity"]
+        if limits:
+            was, method = self.manifest["drive"]["capacity_bytes"], limits[-1].get("method", "lba")
+            self.drive.set_capacity(bytes=was, method=method, power=self.power, confirm=self.confirm)
             self._note_setting("accessible_bytes", restored=was)
             self._save_state_file()
         self.manifest |= {"ended": utc_now(), "drive_after": _identity(self.drive.identity)}
         _files.write_json(self.path / MANIFEST, self.manifest)
         self.journal.append("complete", drive_s=self.drive.now_s())
+
+    def _set_back(self) -> None:
+        """Sets back what the run had set, and says so in run.json. Its own record counts: a run that was killed may
+        have been begun by another process, and on a simulated drive whose state was put back since."""
+        noted = self.manifest.get("settings", {})
+        was = {name: noted[name]["was"] for name in SETTINGS if name in noted}
+        if not was:
+            if any(step["kind"] == "settings" for step in self.steps):  # one that failed may have set something
+                self.drive.restore_settings(confirm=self.confirm)
+            return
+        self.drive.set(**was, confirm=self.confirm)
+        self.drive.restore_settings(confirm=self.confirm)
+        for name, value in was.items():
+            self._note_setting(name, restored=value)
+        self._save_state_file()
 
     def _tell(self, step: dict[str, Any], now: doing.Now, note: str = "") -> None:
         self.time.at(now)

@@ -17,6 +17,8 @@ import sated
 from sated import errors, steady
 from sated._drive import Drive
 from sated._load import Job, Result, Total
+from sated._power_control import PowerControl
+from sated._purge import PurgeProgress
 from sated.methods.plan import seed_of
 from sated.results.store import StepWriter
 
@@ -48,6 +50,7 @@ class Context:
     directory: Path
     seed: int
     confirm: str | None
+    power: PowerControl | None
     tell: Callable[[Now], None]
 
 
@@ -125,8 +128,13 @@ def perform(context: Context, step: dict[str, Any]) -> dict[str, Any]:
 
 def _purge(context: Context, step: dict[str, Any]) -> dict[str, Any]:
     context.tell(Now(phase="purge"))
+
+    def tell(now: PurgeProgress) -> None:
+        of_s = None if now.eta_s is None else now.elapsed_s + now.eta_s
+        context.tell(Now(phase="purge", t_s=now.elapsed_s, of_s=of_s))
+
     try:
-        result = context.drive.purge(method=step["method"], confirm=context.confirm)
+        result = context.drive.purge(method=step["method"], confirm=context.confirm, progress=tell)
     except errors.UnsupportedError as error:
         if not step["optional"]:
             raise
@@ -136,13 +144,23 @@ def _purge(context: Context, step: dict[str, Any]) -> dict[str, Any]:
 
 def _capacity(context: Context, step: dict[str, Any]) -> dict[str, Any]:
     context.tell(Now(phase="capacity"))
-    return set_capacity(context.drive, step["fraction"], context.confirm)
+    return set_capacity(context.drive, step, context.confirm, context.power)
 
 
-def set_capacity(drive: Drive, fraction: float, confirm: str | None) -> dict[str, Any]:
-    """Sets the LBA limit; `label` is what it may be called."""
-    now = drive.set_capacity(fraction=fraction, confirm=confirm)
-    return {**asdict(now), "label": now.label}
+def set_capacity(drive: Drive, step: dict[str, Any], confirm: str | None, power: PowerControl | None) -> dict[str, Any]:
+    """Sets the limit; `label` is what it may be called."""
+    method = step.get("method", "lba")
+    now = drive.set_capacity(fraction=step["fraction"], method=method, power=power, confirm=confirm)
+    return {**asdict(now), "label": now.label, "method": method}
+
+
+def _settings(context: Context, step: dict[str, Any]) -> dict[str, Any]:
+    """What is set here is set back at the end of the run, whatever that end is."""
+    context.tell(Now(phase="settings"))
+    changed = context.drive.set(**step["wanted"], passing=True, confirm=context.confirm)
+    was = {name: getattr(changed.before, name) for name in step["wanted"]}
+    note = ", ".join(f"{name} {was[name]} -> {value}" for name, value in step["wanted"].items())
+    return {"was": was, "set": step["wanted"], "note": note}
 
 
 def _idle(context: Context, step: dict[str, Any]) -> dict[str, Any]:
@@ -360,6 +378,7 @@ def _amplification(environment: pa.Table, last_s: float) -> float | None:
 _DOERS: dict[str, Callable[[Context, dict[str, Any]], dict[str, Any]]] = {
     "purge": _purge,
     "capacity": _capacity,
+    "settings": _settings,
     "fill": _load,
     "precondition": _load,
     "measure": _load,
