@@ -75,7 +75,7 @@ test-long: $(READY)
 	@$(BIN)/python tests/vm/mutate.py
 
 test-tools: $(READY)
-	@.ci/setup need fio hdparm nvme sdparm sg_inq smartctl
+	@.ci/setup need fio hdparm nvme sdparm sg_inq smartctl valgrind
 	@$(BIN)/python -m pytest tests/tools
 
 test-notebooks: $(READY)

@@ -1,7 +1,7 @@
 # The one list of sources: the shared library, the Python extension, the shim and the tests read it.
 SATED_SOURCES := \
 	core/buffer.c core/clock.c core/error.c core/file.c core/histogram.c core/json.c core/log.c core/params.c \
-	core/params_read.c core/random.c core/size.c core/steady.c core/text.c core/thread.c \
+	core/params_read.c core/power.c core/random.c core/size.c core/steady.c core/text.c core/thread.c \
 	protocol/ata.c protocol/ata_errors.c protocol/ata_features.c protocol/ata_identify.c protocol/ata_logs.c protocol/ata_results.c \
 	protocol/ata_smart.c protocol/attributes.c \
 	protocol/asc.c protocol/asc_high.c protocol/asc_low.c protocol/fields.c protocol/opcodes.c protocol/sat.c \
@@ -17,7 +17,7 @@ SATED_SOURCES := \
 	sim/target_scsi_erase.c sim/target_scsi_inquiry.c sim/target_scsi_log.c sim/target_scsi_media.c \
 	sim/target_scsi_mode.c sim/target_scsi_power.c sim/target_scsi_table.c sim/target_sense.c sim/timing.c \
 	transport/blkid.c transport/block.c transport/calls.c transport/callback.c transport/command.c transport/device.c \
-	transport/exchange.c transport/handle.c transport/hold.c transport/learn.c transport/lengths.c transport/mounts.c \
+	transport/exchange.c transport/handle.c transport/hold.c transport/learn.c transport/lengths.c transport/loops.c transport/mounts.c \
 	transport/names.c transport/node.c transport/nvme_ioctl.c transport/nvme_tree.c transport/open.c \
 	transport/readonly.c transport/record.c transport/refresh.c transport/regular.c transport/replay.c transport/scope.c \
 	transport/scrub.c transport/sg.c transport/siblings.c transport/signature.c transport/simulated.c transport/status.c \
@@ -26,8 +26,8 @@ SATED_SOURCES := \
 	drive/identity.c drive/journal.c drive/list.c drive/provision.c drive/provision_ata.c drive/provision_change.c \
 	drive/provision_nvme.c drive/provision_scsi.c drive/purge.c drive/purge_ata.c drive/purge_canary.c drive/purge_nvme.c \
 	drive/purge_run.c drive/purge_scsi.c drive/purge_ways.c drive/settings.c drive/settings_ways.c drive/shared.c \
-	load/address.c load/collect.c load/data.c load/engine_real.c load/engine_sim.c load/engine_sync.c \
-	load/engine_uring.c load/job.c load/kernel.c load/mix.c load/options.c load/phase.c load/recorder.c load/outbox.c \
-	load/workload.c
+	load/address.c load/alias.c load/collect.c load/data.c load/engine_aio.c load/engine_real.c load/engine_sim.c load/engine_threads.c \
+	load/engine_uring.c load/inflight.c load/job.c load/kernel.c load/mix.c load/options.c load/phase.c load/recorder.c load/outbox.c \
+	load/spread.c load/workload.c load/workload_lists.c
 # What lets other programs talk to a simulated drive (`sated sim exec`); the library is inside.
 SATED_SHIM_SOURCES := tools/shim.c tools/shim_drive.c tools/shim_ioctl.c tools/shim_paths.c

@@ -42,8 +42,15 @@ static inline void bytes_put_le32(void *p, uint32_t v)
 
 static inline void bytes_put_le64(void *p, uint64_t v)
 {
-    bytes_put_le32(p, (uint32_t)v);
-    bytes_put_le32((uint8_t *)p + 4, (uint32_t)(v >> 32));
+    uint8_t *b = p; /* written out so that compilers see one store in it */
+    b[0] = (uint8_t)v;
+    b[1] = (uint8_t)(v >> 8);
+    b[2] = (uint8_t)(v >> 16);
+    b[3] = (uint8_t)(v >> 24);
+    b[4] = (uint8_t)(v >> 32);
+    b[5] = (uint8_t)(v >> 40);
+    b[6] = (uint8_t)(v >> 48);
+    b[7] = (uint8_t)(v >> 56);
 }
 
 static inline uint16_t bytes_be16(const void *p)

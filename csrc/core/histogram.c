@@ -14,9 +14,15 @@ static void forget(struct sated_histogram *h)
     h->count = 0;
     h->min = UINT64_MAX;
     h->max = 0;
-    h->first = HISTOGRAM_BUCKETS;
-    h->last = 0;
     h->sum = h->squares = 0;
+}
+
+/* Empties it. @param first the touched buckets, none if first > last */
+static void empty(struct sated_histogram *h, uint32_t first, uint32_t last)
+{
+    if (first <= last)
+        memset(h->counts + first, 0, (last - first + 1) * sizeof *h->counts);
+    forget(h);
 }
 
 int sated_histogram_new(struct sated_histogram **out)
@@ -47,9 +53,7 @@ void sated_histogram_free(struct sated_histogram *h)
 
 void sated_histogram_reset(struct sated_histogram *h)
 {
-    if (h->first <= h->last)
-        memset(h->counts + h->first, 0, (h->last - h->first + 1) * sizeof *h->counts);
-    forget(h);
+    empty(h, histogram_first(h), histogram_last(h));
 }
 
 void sated_histogram_record(struct sated_histogram *h, uint64_t value, uint64_t count)
@@ -70,7 +74,7 @@ void sated_histogram_merge(struct sated_histogram *into, const struct sated_hist
 {
     if (!from->count)
         return;
-    for (uint32_t b = from->first; b <= from->last; b++)
+    for (uint32_t b = histogram_first(from), last = histogram_last(from); b <= last; b++)
         into->counts[b] += from->counts[b];
     into->count += from->count;
     into->sum += from->sum;
@@ -79,10 +83,6 @@ void sated_histogram_merge(struct sated_histogram *into, const struct sated_hist
         into->min = from->min;
     if (from->max > into->max)
         into->max = from->max;
-    if (from->first < into->first)
-        into->first = from->first;
-    if (from->last > into->last)
-        into->last = from->last;
 }
 
 uint64_t sated_histogram_count(const struct sated_histogram *h)
@@ -120,8 +120,8 @@ double sated_histogram_stddev(const struct sated_histogram *h)
 /* The bucket that holds the rank-th smallest value, rank from 1 to the count. */
 static uint32_t bucket_of_rank(const struct sated_histogram *h, uint64_t rank)
 {
-    uint32_t b = h->first;
-    for (uint64_t seen = h->counts[b]; seen < rank && b < h->last; seen += h->counts[b])
+    uint32_t b = histogram_first(h), last = histogram_last(h);
+    for (uint64_t seen = h->counts[b]; seen < rank && b < last; seen += h->counts[b])
         b++;
     return b;
 }
@@ -237,7 +237,7 @@ int sated_histogram_percentile_interval(const struct sated_histogram *h, double 
 size_t sated_histogram_buckets(const struct sated_histogram *h, uint64_t *low_values, uint64_t *counts, size_t cap)
 {
     size_t n = 0;
-    for (uint32_t b = h->first; h->count && b <= h->last; b++) {
+    for (uint32_t b = histogram_first(h), last = histogram_last(h); h->count && b <= last; b++) {
         if (!h->counts[b])
             continue;
         if (n < cap) {
@@ -262,11 +262,12 @@ void sated_histogram_sums(const struct sated_histogram *h, uint64_t sum[2], uint
 int sated_histogram_load(struct sated_histogram *h, const uint64_t *low_values, const uint64_t *counts, size_t n,
                          uint64_t min_value, uint64_t max_value, const uint64_t sum[2], const uint64_t squares[2])
 {
+    uint32_t first = HISTOGRAM_BUCKETS, last = 0;
     sated_histogram_reset(h);
     for (size_t i = 0; i < n; i++) {
         uint32_t b = histogram_bucket(low_values[i]);
         if (histogram_low(b) != low_values[i]) {
-            sated_histogram_reset(h);
+            empty(h, first, last);
             return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
                              "bucket %zu begins at %llu, where none begins: these counts are of another histogram", i,
                              (unsigned long long)low_values[i]);
@@ -275,16 +276,23 @@ int sated_histogram_load(struct sated_histogram *h, const uint64_t *low_values, 
             continue;
         h->counts[b] += counts[i];
         h->count += counts[i];
-        if (b < h->first)
-            h->first = b;
-        if (b > h->last)
-            h->last = b;
+        if (b < first)
+            first = b;
+        if (b > last)
+            last = b;
     }
-    if (h->count) {
-        h->min = min_value;
-        h->max = max_value;
-        h->sum = (unsigned __int128)sum[1] << 64 | sum[0];
-        h->squares = (unsigned __int128)squares[1] << 64 | squares[0];
+    if (!h->count)
+        return 0;
+    if (histogram_bucket(min_value) != first || histogram_bucket(max_value) != last) {
+        empty(h, first, last);
+        return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
+                         "the least and the greatest value, %llu and %llu, are not in the first and the last bucket: "
+                         "they are of another histogram",
+                         (unsigned long long)min_value, (unsigned long long)max_value);
     }
+    h->min = min_value;
+    h->max = max_value;
+    h->sum = (unsigned __int128)sum[1] << 64 | sum[0];
+    h->squares = (unsigned __int128)squares[1] << 64 | squares[0];
     return 0;
 }

@@ -10,20 +10,18 @@ enum {
     HISTOGRAM_BUCKETS = (64 - HISTOGRAM_BITS + 1) << HISTOGRAM_BITS, /* up to 2^64 - 1 */
 };
 
-/* Only touched pages of `counts` cost memory. Every count between first and last; outside all are zero. */
+/* Only touched pages of `counts` cost memory. Outside of the buckets of min and max all counts are zero. */
 struct sated_histogram {
     uint64_t *counts;
     uint64_t count;
-    uint64_t min, max;
-    uint32_t first, last; /* touched buckets; first > last when empty */
+    uint64_t min, max; /* min > max when empty */
     unsigned __int128 sum, squares;
 };
 
 static inline uint32_t histogram_bucket(uint64_t value)
 {
-    if (value < (2u << HISTOGRAM_BITS))
-        return (uint32_t)value;
-    unsigned shift = 63u - HISTOGRAM_BITS - (unsigned)__builtin_clzll(value);
+    /* No shift up to 2047; 63 ^ clz is one instruction of x86, and no branch is to be foreseen. */
+    unsigned shift = (63u ^ (unsigned)__builtin_clzll(value | 1u << HISTOGRAM_BITS)) - HISTOGRAM_BITS;
     return (uint32_t)(shift << HISTOGRAM_BITS) + (uint32_t)(value >> shift);
 }
 
@@ -42,10 +40,20 @@ static inline uint64_t histogram_high(uint32_t bucket)
     return histogram_low(bucket) + ((1ULL << shift) - 1);
 }
 
+/* The touched buckets: every count is in them; first > last when empty. */
+static inline uint32_t histogram_first(const struct sated_histogram *h)
+{
+    return histogram_bucket(h->min);
+}
+
+static inline uint32_t histogram_last(const struct sated_histogram *h)
+{
+    return histogram_bucket(h->max);
+}
+
 static inline void histogram_record(struct sated_histogram *h, uint64_t value)
 {
-    uint32_t b = histogram_bucket(value);
-    h->counts[b]++;
+    h->counts[histogram_bucket(value)]++;
     h->count++;
     h->sum += value;
     h->squares += (unsigned __int128)value * value;
@@ -53,10 +61,6 @@ static inline void histogram_record(struct sated_histogram *h, uint64_t value)
         h->min = value;
     if (value > h->max)
         h->max = value;
-    if (b < h->first)
-        h->first = b;
-    if (b > h->last)
-        h->last = b;
 }
 
 #endif

@@ -20,3 +20,21 @@ void random_seed(struct random *r, uint64_t seed, uint64_t stream)
     if (!(r->s[0] | r->s[1] | r->s[2] | r->s[3]))
         r->s[0] = 1;
 }
+
+uint64_t random_below_again(struct random *r, unsigned __int128 m, uint64_t bound)
+{
+    uint64_t least = -bound % bound;
+    while ((uint64_t)m < least)
+        m = (unsigned __int128)random_next(r) * bound;
+    return (uint64_t)(m >> 64);
+}
+
+void random_pair_seed(struct random_pair *p, struct random *by)
+{
+    for (int lane = 0; lane < 2; lane++) {
+        struct random one;
+        random_seed(&one, random_next(by), (uint64_t)lane);
+        for (int i = 0; i < 4; i++)
+            p->s[i][lane] = one.s[i];
+    }
+}

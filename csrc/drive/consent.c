@@ -157,7 +157,10 @@ static int permit_device(struct sated_drive *d, const char *token, bool wipe)
     struct tokens t;
     struct sated_guard guard;
     bool all, had = d->permitted;
-    int rc = find_tokens(d, &t);
+    int rc = had ? handle_check_same(d) : 0; /* one that is gone has no token that could be right */
+    if (rc)
+        return rc;
+    rc = find_tokens(d, &t);
     if (!rc && !had) { /* why it may not be is told before anybody types a token */
         rc = guard_ask(d, false, &guard);
         if (!rc && !guard.safe && !(wipe && guard.wipeable))
@@ -166,7 +169,12 @@ static int permit_device(struct sated_drive *d, const char *token, bool wipe)
     if (!rc)
         rc = check_token(d, &t, token, &all);
     if (!rc && had && (!all || d->permitted_whole))
-        return handle_check_same(d);
+        return 0;
+    if (!rc && all) { /* what is wrong with the others is told better than by the kernel, which calls them busy */
+        rc = guard_ask(d, true, &guard);
+        if (!rc && !guard.safe && !(wipe && guard.wipeable))
+            rc = unsafe(d, &guard);
+    }
     if (!rc)
         rc = hold_take(d, all);
     if (!rc)

@@ -41,18 +41,6 @@ static void look_what_it_is(struct use_report *r, const char *name)
         use_add(r, "%s is read-only; take its write protection away first (a switch, or blockdev --setrw)", name);
 }
 
-/* What a loop device lies on is written to with it. */
-static void look_beneath(struct use_report *r, const char *name)
-{
-    char backing[PATH_MAX], path[PATH_MAX], real[PATH_MAX];
-    if (!node_text(backing, sizeof backing, "/sys/class/block/%s/loop/backing_file", name) ||
-        strncmp(backing, "/dev/", 5) || !strncmp(backing, "/dev/shm/", 9))
-        return;
-    if (!node_path(path, sizeof path, "%s", backing) || !realpath(path, real))
-        snprintf(real, sizeof real, "%s", backing);
-    use_add(r, "%s is a loop device of the block device %s; open that", name, strrchr(real, '/') + 1);
-}
-
 static void look_for_twin(struct use_report *r, const char *name)
 {
     char twin[NODE_NAME], serial[64];
@@ -69,7 +57,7 @@ void guard_look(struct use_report *r, const char *name)
 {
     look_what_it_is(r, name);
     use_of_device(r, name);
-    look_beneath(r, name);
+    use_beneath(r, name);
     look_for_twin(r, name);
     use_of_partitions(r, name);
 }
@@ -152,6 +140,7 @@ static void guard_disks(const struct look *l, struct sated_guard *out)
     struct use_report r = {.text = out->reasons, .n = sizeof out->reasons};
     struct sated_detail before = *error_last();
     char names[SIBLINGS_MAX][NODE_NAME];
+    uint32_t seen[SIBLINGS_MAX + 1] = {l->name[0] ? nsid_of(l->name) : 0};
     if (l->real && handle_check_same(l->d))
         use_add(&r, "%s", error_last()->text);
     if (l->name[0]) {
@@ -167,7 +156,10 @@ static void guard_disks(const struct look *l, struct sated_guard *out)
         judge(&r, names[i], -1, l->real);
         look_shared(&r, l, names[i]);
         add_scope(out->scope, sizeof out->scope, names[i]);
+        seen[i + 1] = nsid_of(names[i]);
     }
+    if (l->real && l->whole && n >= 0 && l->d->identity.protocol == SATED_PROTOCOL_NVME)
+        shared_look_unseen(&r, l->d, seen, (size_t)n + 1);
     out->safe = r.count == 0;
     out->wipeable = r.count && r.count == r.wipeable;
     error_copy(&before);

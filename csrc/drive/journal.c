@@ -153,11 +153,23 @@ static int take(struct journal **out, struct sated_drive *d, const char *operati
     return 0;
 }
 
+/* Which drive it is of, up to the path, which may be another one by now. */
+static void say_drive(struct text *out, const struct sated_identity *id)
+{
+    text_say(out, "\n\"drive\": {");
+    text_say_json(out, "vendor", id->vendor);
+    text_say(out, ", ");
+    text_say_json(out, "model", id->model);
+    text_say(out, ", ");
+    text_say_json(out, "serial", id->serial);
+    text_say(out, ", ");
+}
+
 /* ---- Reading ---- */
 
 static int damaged(const struct journal *j, const char *why)
 {
-    return error_set(SATED_STATE, SATED_LAYER_FILE,
+    return error_set(SATED_STATE, SATED_LAYER_DRIVE,
                      "%s: is no journal of this version of sated: %s; look at it, move it away, and let `sated purge "
                      "--resume` or `sated capacity --resume` go by what the drive itself says",
                      j->path ? j->path : j->drive->path, why);
@@ -167,6 +179,21 @@ static const char *text_of(const struct json *object, const char *name)
 {
     const struct json *at = json_get(object, name);
     return at && at->kind == JSON_TEXT ? at->text : NULL;
+}
+
+/* What was begun on another drive is not finished on this one, whoever gave it the name of this one's journal. Compared as
+ * it was written, since a drive's words need not be text. Return: 1, 0 or an error. */
+static int is_of_drive(const struct journal *j)
+{
+    struct sated_identity id;
+    struct text drive = {0};
+    int rc = sated_drive_get_identity(j->drive, &id);
+    if (rc)
+        return rc;
+    say_drive(&drive, &id);
+    rc = drive.failed ? no_memory(j->drive) : strstr(j->text.data, drive.data) != NULL;
+    free(drive.data);
+    return rc;
 }
 
 static int understand(struct journal *j)
@@ -184,6 +211,9 @@ static int understand(struct journal *j)
     if (!operation || strcmp(operation, operations[j->operation]) || !j->began || !j->plan ||
         j->plan->kind != JSON_OBJECT || !steps || steps->kind != JSON_ARRAY)
         return damaged(j, "it lacks what one has");
+    int rc = is_of_drive(j);
+    if (rc <= 0)
+        return rc ? rc : damaged(j, "it is of another drive");
     for (const struct json *step = steps->first; step; step = step->next) {
         if (step->kind != JSON_TEXT)
             return damaged(j, "a step is no text");
@@ -299,14 +329,9 @@ static int begin(struct journal *j, const char *plan)
         return rc;
     gmtime_r(&now, &utc);
     strftime(began, sizeof began, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    text_say(&j->text, "{\"sated_journal\": %d, \"operation\": \"%s\", \"began\": \"%s\", \"pid\": %ld,\n\"drive\": {",
-             SCHEMA, operations[j->operation], began, (long)getpid());
-    text_say_json(&j->text, "vendor", id.vendor);
-    text_say(&j->text, ", ");
-    text_say_json(&j->text, "model", id.model);
-    text_say(&j->text, ", ");
-    text_say_json(&j->text, "serial", id.serial);
-    text_say(&j->text, ", ");
+    text_say(&j->text, "{\"sated_journal\": %d, \"operation\": \"%s\", \"began\": \"%s\", \"pid\": %ld,", SCHEMA,
+             operations[j->operation], began, (long)getpid());
+    say_drive(&j->text, &id);
     text_say_json(&j->text, "path", id.path);
     text_say(&j->text, "},\n\"plan\": %s," STEPS, plan);
     return save(j);

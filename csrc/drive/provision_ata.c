@@ -134,6 +134,17 @@ static int lacks(const struct sated_drive *d, const char *what, const char *inst
     return error_set(SATED_UNSUPPORTED, SATED_LAYER_DRIVE, "%s: %s; %s", d->path, what, instead);
 }
 
+/* Its native maximum is not told then either (ACS-4 4.18, "Command actions"), so that nothing is known to be left. */
+static int not_locked(const struct sated_drive *d, const struct sizes *z)
+{
+    if (!z->id.security.locked)
+        return 0;
+    return error_set(SATED_LOCKED, SATED_LAYER_DRIVE,
+                     "%s: is locked by a password (IDENTIFY word 128 is %04Xh), and takes no other size meanwhile; "
+                     "`sated purge %s --resume` erases and unlocks it, with --password where it is not sated's own",
+                     d->path, z->id.words[128], d->path);
+}
+
 static int is_able(struct sated_drive *d, struct sizes *z, void *user)
 {
     uint32_t method = *(const uint32_t *)user;
@@ -149,6 +160,9 @@ static int is_able(struct sated_drive *d, struct sizes *z, void *user)
     if (method == SATED_PROVISION_DCO && !has_dco(z))
         return lacks(d, "has no Device Configuration Overlay (IDENTIFY word 83 bit 11)",
                      has_amac(z) ? "take the method amac" : "take the method hpa or lba");
+    int rc = not_locked(d, z);
+    if (rc)
+        return rc;
     if (method == SATED_PROVISION_DCO && !IS_KNOWN(ata_hidden, h, overlay_sectors))
         return lacks(d, "does not tell its Device Configuration Overlay, so that none can be set",
                      "if firmware froze it, switch its power off and on while the machine runs, else take hpa or lba");
@@ -176,6 +190,9 @@ static int plan_it(struct sated_drive *d, struct sizes *z, void *user)
     uint64_t bytes = ((struct planning *)user)->bytes;
     const struct sated_ata_hidden *h = &z->hidden;
     bool overlay = c->method == SATED_PROVISION_DCO;
+    int rc = not_locked(d, z);
+    if (rc)
+        return rc;
     c->block_bytes = c->before_block_bytes = (uint32_t)z->id.capacity.logical_block_bytes;
     c->before_blocks = overlay ? h->native_sectors : h->accessible_sectors;
     uint64_t most = overlay ? h->overlay_sectors : h->native_sectors;
@@ -192,7 +209,7 @@ static int plan_it(struct sated_drive *d, struct sizes *z, void *user)
     if (bytes == UINT64_MAX)
         c->blocks = most;
     else {
-        int rc = provision_blocks(c, bytes, most * c->block_bytes);
+        rc = provision_blocks(c, bytes, most * c->block_bytes);
         if (rc)
             return rc;
     }

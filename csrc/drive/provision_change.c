@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "drive/provision_inside.h"
+#include "transport/node.h"
 #include "transport/refresh.h"
 
 #define OPERATION "capacity"
@@ -110,7 +111,7 @@ static int read_plan(struct change *c)
     c->n_others = take_list(plan, "others", c->others, CHANGE_NAMESPACES);
     if (c->method <= CHANGE_BLOCK && c->blocks && c->block_bytes && c->before_blocks && c->before_block_bytes)
         return 0;
-    return error_set(SATED_STATE, SATED_LAYER_FILE,
+    return error_set(SATED_STATE, SATED_LAYER_DRIVE,
                      "%s: the journal of a change of its capacity, begun %s, has no plan of this version; look at it, "
                      "move it away, and see `sated capacity %s` for what the drive says by itself",
                      c->d->path, journal_began(c->journal), c->d->path);
@@ -139,12 +140,17 @@ static int leave(struct change *c, int rc)
     if (c->power_cycle)
         journal_step(c->journal, POWER_CYCLE);
     journal_leave(c->journal);
-    char whole[sizeof detail.text * 2];
+    char whole[sizeof detail.text * 2], path[sizeof c->d->path];
+    /* A namespace that was detached has no node by which it could be opened. */
+    if (c->d->detached)
+        node_device_path(path, sizeof path, c->d->command_node);
+    else
+        snprintf(path, sizeof path, "%s", c->d->path);
     snprintf(
         whole, sizeof whole,
         "%.750s; the change is unfinished: `sated capacity %.80s --resume` goes on with it, `--resume --undo` takes "
         "it back",
-        detail.text, c->d->path);
+        detail.text, path);
     snprintf(detail.text, sizeof detail.text, "%.1000s", whole);
     error_copy(&detail);
     return rc;

@@ -265,11 +265,12 @@ static int remove_old(struct change *c, struct answers *a, uint32_t nsid)
         rc = change_step(c, step);
         if (!rc)
             rc = send_list(c, a, false, nsid, ids, n);
+        c->d->detached = !rc && c->d->kind == HANDLE_BLOCK; /* the kernel takes its node away */
     }
     if (rc)
         return rc;
     snprintf(step, sizeof step, "Namespace Management, delete %" PRIu32, nsid);
-    rc = journal_step(c->journal, step); /* its node went away when it was detached: the controller is what is left */
+    rc = change_step(c, step);
     if (!rc)
         rc = sated_nvme_build_ns_delete(&command, nsid);
     return rc ? rc : change_sent(c, sated_nvme_admin_raw(c->d, &command, NULL, NULL));
@@ -294,7 +295,7 @@ static int create(struct change *c, struct answers *a, uint32_t *nsid)
         rc = sated_nvme_build_ns_create(&command, 0);
     snprintf(step, sizeof step, "Namespace Management, create %" PRIu64 " blocks", c->blocks);
     if (!rc)
-        rc = journal_step(c->journal, step);
+        rc = change_step(c, step);
     if (!rc)
         rc = change_sent(c, sated_nvme_admin_raw(c->d, &command, a->page, &reply));
     *nsid = rc ? 0 : (uint32_t)reply.result;
@@ -320,7 +321,7 @@ static int attach(struct change *c, struct answers *a, uint32_t nsid)
     if (!n)
         return 0;
     snprintf(step, sizeof step, "Namespace Attachment, attach %" PRIu32, nsid);
-    rc = journal_step(c->journal, step);
+    rc = change_step(c, step);
     return rc ? rc : send_list(c, a, true, nsid, ids, n);
 }
 

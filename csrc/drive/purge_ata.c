@@ -30,8 +30,9 @@ static int identify(struct sated_drive *d, struct sated_ata_identify *out)
     return rc ? rc : sated_ata_decode_identify(data, reply.data_len, out);
 }
 
-/* Return: 0 where the registers came, whatever they say; else an error. */
-static int sanitize_status(struct sated_drive *d, bool clear, struct sated_ata_sanitize_status *out)
+/* Return: 0 where the registers came, whatever they say; else an error. @param cut NULL, or set where they came in fixed
+ * format, which has no room for COUNT 15:8 (SAT-4), and with it for all that tells how far a sanitize is. */
+static int sanitize_status(struct sated_drive *d, bool clear, struct sated_ata_sanitize_status *out, bool *cut)
 {
     struct sated_ata_command c;
     struct sated_ata_registers registers;
@@ -40,6 +41,8 @@ static int sanitize_status(struct sated_drive *d, bool clear, struct sated_ata_s
         rc = sated_ata_raw(d, &c, NULL, &registers, NULL);
     if (rc && rc != SATED_ATA)
         return rc;
+    if (cut)
+        *cut = registers.source == SATED_ATA_REGISTERS_FIXED;
     return sated_ata_decode_sanitize_status(&registers, out);
 }
 
@@ -60,13 +63,14 @@ static int take_sanitize(struct sated_drive *d, struct purge_look *l, const stru
     const struct sated_ata_sanitize *s = &id->sanitize;
     const uint32_t has[] = {s->block_erase, s->crypto_scramble, s->overwrite};
     struct sated_ata_sanitize_status status = {0};
+    bool cut = false;
     for (size_t i = 0; i < sizeof has / sizeof *has; i++)
         if (s->supported && has[i])
             purge_has(l, sanitizes[i], SATED_PURGE_PURGE, -1, true);
         else
             purge_has_not(l, sanitizes[i], SATED_UNSUPPORTED, "the drive does not have it (IDENTIFY word 59 is %04Xh)",
                           id->words[59]);
-    int rc = s->supported ? sanitize_status(d, false, &status) : 0;
+    int rc = s->supported ? sanitize_status(d, false, &status, &cut) : 0;
     if (rc && rc != SATED_UNSUPPORTED && purge_is_answer(rc)) /* without registers: see look_registers() */
         NONE_OF(l, sanitizes, SATED_UNSUPPORTED,
                 "SANITIZE STATUS EXT does not get through, so nobody could tell its end");
@@ -77,6 +81,10 @@ static int take_sanitize(struct sated_drive *d, struct purge_look *l, const stru
     else if (status.in_progress)
         purge_finds(l, SATED_PURGE_RUNNING, "a sanitize operation goes on in it (%u of 65536)", status.progress);
     l->progress = status.progress;
+    if (cut)
+        NONE_OF(l, sanitizes, SATED_UNSUPPORTED,
+                "the registers of SANITIZE STATUS EXT come back cut (fixed format sense data), so that nobody could "
+                "tell its end: attach the drive to a SATA port, or to another adapter");
     if (status.frozen)
         NONE_OF(
             l, sanitizes, SATED_FROZEN,
@@ -192,12 +200,12 @@ static int look(struct sated_drive *d, struct purge_look *l, bool usb_too, bool 
 
 /* ---- Security ---- */
 
-/* With our password, or the one that was given. */
+/* With the password that was given, where the drive came with one; else with ours. */
 static int security(struct sated_purge *p, uint32_t command, bool enhanced)
 {
     struct sated_ata_command c;
     struct sated_ata_security_data data = {.command = command, .enhanced = enhanced};
-    bool given = p->options.n_password && command != SET_PASSWORD;
+    bool given = p->options.n_password && p->look.ata.enabled && command != SET_PASSWORD;
     data.n_password = given ? p->options.n_password : sizeof PURGE_PASSWORD - 1;
     data.master = given && p->options.master;
     memcpy(data.password, given ? (const void *)p->options.password : PURGE_PASSWORD, data.n_password);
@@ -320,7 +328,7 @@ static int erase_by_security(struct sated_purge *p)
 static int ask_sanitize(struct sated_purge *p, uint32_t *progress)
 {
     struct sated_ata_sanitize_status s;
-    int rc = sanitize_status(p->d, false, &s);
+    int rc = sanitize_status(p->d, false, &s, NULL);
     if (rc)
         return rc;
     *progress = IS_KNOWN(ata_sanitize_status, &s, progress) ? s.progress : UINT32_MAX;
@@ -332,6 +340,12 @@ static int ask_sanitize(struct sated_purge *p, uint32_t *progress)
         p->settled = p->options.method ? p->options.method : SATED_PURGE_SANITIZE_BLOCK;
         return 0;
     }
+    if (!s.failed && !IS_KNOWN(ata_sanitize_status, &s, completed))
+        return error_set(
+            SATED_UNSUPPORTED, SATED_LAYER_DRIVE,
+            "%s: the registers of SANITIZE STATUS EXT come back cut, so that nobody can tell whether the "
+            "sanitize operation has ended; attach the drive to a SATA port, then `sated purge %s --resume`",
+            p->d->path, p->d->path);
     return error_set(
         SATED_ATA, SATED_LAYER_DRIVE,
         "%s: the sanitize operation failed (SANITIZE STATUS EXT, reason %u); `sated purge %s --resume` leaves "
@@ -402,7 +416,7 @@ static int leave_failure(struct sated_purge *p)
     struct sated_ata_sanitize_status s;
     int rc = purge_step(p, "SANITIZE STATUS EXT, clear failure");
     if (!rc)
-        rc = sanitize_status(p->d, true, &s);
+        rc = sanitize_status(p->d, true, &s, NULL);
     return rc; /* whether it is left is seen when the drive is looked at again */
 }
 

@@ -243,6 +243,20 @@ static void forget_refused(struct sated_purge *p)
     error_copy(&detail);
 }
 
+/* What stands has to be finished, whatever the command's own failure suggests. Not of a drive that is another one now, or
+ * that waits for somebody's password. */
+static void say_resume(const struct sated_purge *p)
+{
+    struct sated_detail detail = *error_last();
+    char whole[sizeof detail.text * 2];
+    if (!p->journal || detail.code == SATED_UNSAFE || detail.code == SATED_LOCKED || strstr(detail.text, "--resume"))
+        return;
+    snprintf(whole, sizeof whole, "%.800s; what has begun stands: `sated purge %.100s --resume` finishes it",
+             detail.text, p->d->path);
+    snprintf(detail.text, sizeof detail.text, "%.1000s", whole);
+    error_copy(&detail);
+}
+
 static int erase(struct sated_purge *p)
 {
     int rc = p->marked ? 0 : mark(p);
@@ -280,8 +294,10 @@ static int run_drive(struct sated_purge *p)
         forget_refused(p);
     else
         rc = check(p);
-    if (rc)
+    if (rc) {
+        say_resume(p);
         return rc;
+    }
     struct journal *j = p->journal;
     p->journal = NULL;
     return journal_finish(j);

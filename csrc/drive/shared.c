@@ -97,3 +97,32 @@ void shared_look(struct use_report *r, struct sated_drive *d, const char *name, 
     buffer_free(page, PAGE);
     error_copy(&before);
 }
+
+/* NVMe Base 2.0, figure 275: OACS bit 3, namespace management, without which a drive need not list what is not attached
+ * (figure 273, CNS 10h). One that no controller has is nobody's: an interrupted change of namespaces leaves such. */
+void shared_look_unseen(struct use_report *r, struct sated_drive *d, const uint32_t *seen, size_t n)
+{
+    struct sated_detail before = *error_last();
+    uint8_t *list = buffer_new(PAGE), *page = buffer_new(PAGE);
+    bool lists = list && page && identify(d, SATED_NVME_CNS_CTRL, 0, list) &&
+                 bytes_le16(list + 256) & SATED_NVME_OACS_NS_MANAGEMENT;
+    if (lists && !identify(d, SATED_NVME_CNS_ALLOCATED_LIST, 0, list)) {
+        use_add(r, "%s does not say which namespaces its device has (Identify, CNS 10h); see the kernel's log",
+                d->path);
+        lists = false;
+    }
+    for (size_t i = 0; lists && i < PAGE / 4 && bytes_le32(list + 4 * i); i++) {
+        uint32_t nsid = bytes_le32(list + 4 * i);
+        bool is_seen = false;
+        for (size_t k = 0; k < n; k++)
+            is_seen |= seen[k] == nsid;
+        if (!is_seen && (!identify(d, SATED_NVME_CNS_NS_CTRL_LIST, nsid, page) || bytes_le16(page)))
+            use_add(r,
+                    "%s: its device has namespace %u too, which is attached to a controller and not seen by this host, "
+                    "so another host may use it; detach it there first (nvme detach-ns)",
+                    d->path, nsid);
+    }
+    buffer_free(list, PAGE);
+    buffer_free(page, PAGE);
+    error_copy(&before);
+}

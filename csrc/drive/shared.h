@@ -13,4 +13,8 @@ void shared_look(struct use_report *r, struct sated_drive *d, const char *name, 
 /* What sysfs alone tells. */
 void shared_look_in_tree(struct use_report *r, const char *name);
 
+/* The namespaces of an NVMe subsystem that this host does not see, while a controller has them: what reaches all of the
+ * device would reach them too. @param seen the namespaces that it sees, of which there are `n`. */
+void shared_look_unseen(struct use_report *r, struct sated_drive *d, const uint32_t *seen, size_t n);
+
 #endif

@@ -19,7 +19,7 @@ static void row_percentiles(const struct sated_histogram *h, int64_t out[4])
     int q = 0;
     for (int i = 0; i < 4; i++)
         out[i] = -1;
-    for (uint32_t b = h->first; q < 4 && h->count >= beyond[q] && b <= h->last; b++) {
+    for (uint32_t b = histogram_first(h), last = histogram_last(h); q < 4 && h->count >= beyond[q] && b <= last; b++) {
         seen += h->counts[b];
         while (q < 4 && h->count >= beyond[q] && seen >= h->count - h->count / beyond[q]) {
             uint64_t v = histogram_high(b);

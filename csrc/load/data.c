@@ -10,10 +10,19 @@
 #define PAGE 4096u
 #define POOL_BYTES (16u << 20)
 #define SECTOR 512u
+#define TWINS 64u /* pages at which a duplicate may begin */
 
 static uint64_t pages(uint64_t bytes)
 {
     return (bytes + PAGE - 1) / PAGE * PAGE;
+}
+
+/* Random bytes, of which the last part of each sector is zeros. */
+static void fill(uint8_t *p, uint64_t bytes, struct random *r, double zeros)
+{
+    uint32_t random = (uint32_t)((1 - zeros) * SECTOR) & ~7u; /* the stamp is in it: zeros are 0.98 at most */
+    for (uint64_t i = 0; i < bytes; i += 8)
+        bytes_put_le64(p + i, i % SECTOR < random ? random_next(r) : 0);
 }
 
 int data_init(struct data *d, const struct sated_workload *w, const struct mix *m, uint32_t slots, uint64_t all_slots,
@@ -30,7 +39,12 @@ int data_init(struct data *d, const struct sated_workload *w, const struct mix *
         d->places = slack / PAGE + 1;
     }
     d->pool = slots * d->read_bytes;
-    d->bytes = d->pool + slots * d->stripe_bytes;
+    d->twins = d->bytes = d->pool + slots * d->stripe_bytes;
+    if (w->dedupe > 0 && m->write_bytes) {
+        d->twin_below = w->dedupe < 1 ? (uint32_t)(w->dedupe * 4294967296.0) : UINT32_MAX;
+        d->bytes += pages(m->write_bytes) + (TWINS - 1) * PAGE;
+    }
+    d->unmarked = d->zeros || d->twin_below;
     if (!d->bytes)
         return 0;
     d->memory = buffer_new(d->bytes);
@@ -43,8 +57,9 @@ int data_init(struct data *d, const struct sated_workload *w, const struct mix *
     random_seed(&r, seed ^ 0x64617461u, stream);
     d->key = random_next(&r);
     d->stamp = (uint64_t)stream << 48;
-    for (uint64_t i = d->pool; i < d->bytes; i += 8)
-        bytes_put_le64(d->memory + i, d->zeros ? 0 : random_next(&r));
+    fill(d->memory + d->pool, d->twins - d->pool, &r, d->zeros ? 1 : w->compress);
+    random_seed(&r, seed ^ 0x7477696eu, UINT64_MAX);
+    fill(d->memory + d->twins, d->bytes - d->twins, &r, w->compress);
     return 0;
 }
 
@@ -59,14 +74,16 @@ void data_leak(struct data *d)
     d->memory = NULL;
 }
 
-uint8_t *data_write(struct data *d, struct random *r, uint32_t slot, uint32_t bytes)
+uint8_t *data_write(struct data *d, uint64_t drawn, uint8_t *stripe, uint32_t bytes)
 {
-    uint8_t *stripe = d->memory + d->pool + slot * d->stripe_bytes;
-    if (d->zeros)
-        return stripe;
-    uint8_t *p = stripe + random_below(r, d->places) * PAGE;
+    if (d->unmarked && (d->zeros || (uint32_t)drawn < d->twin_below))
+        return d->zeros ? stripe : d->memory + d->twins + (drawn >> 32) % TWINS * PAGE;
+    stripe += (uint64_t)((unsigned __int128)drawn * d->places >> 64) * PAGE;
     /* An odd factor is a bijection of 64 bits: stamps differ as their numbers do, and look like the rest. */
-    for (uint32_t i = 0; i < bytes; i += SECTOR)
-        bytes_put_le64(p + i, (d->stamp++ * 0x9e3779b97f4a7c15u) ^ d->key);
-    return p;
+    const uint64_t factor = 0x9e3779b97f4a7c15u, key = d->key;
+    uint64_t stamp = d->stamp * factor;
+    d->stamp += (bytes + SECTOR - 1) / SECTOR;
+    for (uint8_t *p = stripe, *end = p + bytes; p < end; p += SECTOR, stamp += factor)
+        bytes_put_le64(p, stamp ^ key);
+    return stripe;
 }

@@ -17,6 +17,9 @@ struct data {
     uint64_t stripe_bytes; /* of each slot's stripe, which begins behind all read areas */
     uint64_t pool;         /* offset of the first stripe */
     uint64_t places;       /* page-aligned offsets in a stripe at which the greatest write fits */
+    uint64_t twins;        /* offset of what duplicates are made of, which is the same in all threads */
+    uint32_t twin_below;   /* a draw below it, of 2^32, makes a write a duplicate */
+    bool unmarked;         /* some writes carry no stamps */
     bool zeros;
     uint64_t key;   /* stamps of different seeds differ */
     uint64_t stamp; /* the next one; never twice in a load */
@@ -36,7 +39,13 @@ static inline uint8_t *data_read(const struct data *d, uint32_t slot)
     return d->memory + slot * d->read_bytes;
 }
 
-/* The bytes of one write: from a random offset of the slot's stripe, every 512 bytes stamped. */
-uint8_t *data_write(struct data *d, struct random *r, uint32_t slot, uint32_t bytes);
+static inline uint8_t *data_stripe(const struct data *d, uint32_t slot)
+{
+    return d->memory + d->pool + slot * d->stripe_bytes;
+}
+
+/* The bytes of one write: from a random offset of a slot's stripe, every 512 bytes stamped; or what another write had
+ * too, as it is. @param drawn 64 random bits, which decide all that */
+uint8_t *data_write(struct data *d, uint64_t drawn, uint8_t *stripe, uint32_t bytes);
 
 #endif

@@ -90,6 +90,8 @@ static void begin(struct worker *w, struct sheet *s, int64_t from_ns)
 static void deliver(struct worker *w, int64_t to_ns)
 {
     struct real *real = w->real;
+    if (real->engine->settle)
+        real->engine->settle(w, to_ns);
     struct sheet *s = recorder_close(&w->recorder, to_ns);
     s->submissions = w->submissions;
     s->submitted = w->submitted;
@@ -435,17 +437,35 @@ static int start_with(struct sated_load *l, const struct real_engine *engine)
     return rc;
 }
 
+/* What a kernel or a container that does not want an engine answers. */
+static bool is_refusal(int rc)
+{
+    return rc == -EPERM || rc == -EACCES || rc == -ENOSYS || rc == -ENOMEM || rc == -EAGAIN || rc == SATED_UNSUPPORTED;
+}
+
+static const char *reason(int rc)
+{
+    return rc == SATED_UNSUPPORTED ? "it cannot do this load" : error_text(-rc);
+}
+
 int engine_real_start(struct sated_load *l)
 {
     for (uint32_t i = 0; i < l->n; i++)
         if (!l->members[i].direct)
             real_note(l, "%s: no direct I/O there, so that the page cache is measured too", l->members[i].name);
-    int rc = l->options.engine == SATED_ENGINE_SYNC ? 0 : start_with(l, &engine_uring);
-    bool refused = rc == -EPERM || rc == -EACCES || rc == -ENOSYS || rc == -ENOMEM;
-    if (l->options.engine == SATED_ENGINE_SYNC || (refused && l->options.engine == SATED_ENGINE_AUTO)) {
-        if (rc)
-            real_note(l, "blocking threads stand in for io_uring, which is refused here: %s", strerror(-rc));
-        rc = start_with(l, &engine_sync);
+    static const struct real_engine *const engines[] = {&engine_uring, &engine_aio, &engine_threads};
+    static const char *const names[] = {"io_uring", "libaio", "threads"};
+    int rc = -ENOSYS;
+    const char *refused_name = NULL;
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+        if (l->options.engine != SATED_ENGINE_AUTO && l->options.engine != engines[i]->number)
+            continue;
+        if (refused_name)
+            real_note(l, "%s instead of %s, which is refused here: %s", names[i], refused_name, reason(rc));
+        rc = start_with(l, engines[i]);
+        if (l->options.engine != SATED_ENGINE_AUTO || !is_refusal(rc))
+            return rc;
+        refused_name = names[i];
     }
     return rc;
 }

@@ -84,7 +84,7 @@ static inline void issue(struct simulated *d, uint32_t tag, int64_t now_ns)
         return;
     slot->class = class;
     slot->submitted_ns = now_ns;
-    slot->offset = address_next(&stream->address, &m->range, &stream->random, class, bytes);
+    slot->offset = address_next(&stream->address, &m->range, &stream->random, mix->op[class], class, bytes);
     if (sim_submit(d->sim, tag, (enum sated_op)mix->op[class], slot->offset, bytes)) {
         load_failed(m->load); /* the drive has said why */
         return;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The io_uring engine: a ring for each worker, driven by raw system calls. One enter submits a batch and waits for a
  * first completion; one clock stamp stands on each side of it. */
-#include "load/real.h"
+#include "load/inflight.h"
 
 #include <errno.h>
-#include <linux/falloc.h>
 #include <linux/io_uring.h>
 #include <linux/time_types.h>
 #include <stdlib.h>
@@ -28,42 +27,28 @@
 #define IORING_SETUP_NO_SQARRAY (1U << 16)
 #endif
 
-#define BATCH_MAX 4096u
+/* tests/bench builds this file with another value: what nothing but the loop costs. */
+#ifndef URING_NOP
+#define URING_NOP 0 /* 1: reads move nothing */
+#endif
+
 #define PAUSE_NS 100000
 #define FIXED_MAX ((uint64_t)1 << 30) /* bytes that one registered buffer may have */
 
-struct slot {
-    int64_t submitted_ns;
-    uint64_t offset;
-    uint32_t class;
-    uint32_t reserved;
-};
-
 struct uring {
+    struct inflight f; /* first: see inflight_settle */
     int fd;
-    uint32_t sq_mask, cq_mask;
+    uint32_t mask, cq_mask; /* of the submission queue, of completions */
     uint32_t *sq_head, *sq_tail, *cq_head, *cq_tail, *cq_overflow;
     struct io_uring_sqe *sqes;
     struct io_uring_cqe *cqes;
     void *rings;
     size_t rings_bytes, sqes_bytes;
-    uint32_t tail;     /* of the submission queue, ours */
-    uint32_t batch;    /* I/Os submitted at once at most */
-    uint8_t opcode[3]; /* by enum sated_op */
-    bool registered;   /* file or memory, with the kernel */
-    struct slot *slots;
-    /* Free slots, first in first out, so that all of their memory is in use in turn. */
-    uint32_t *free_slots;
-    uint32_t free_mask, free_head, free_tail;
+    uint32_t tail;   /* of the submission queue, ours */
+    bool registered; /* file or memory, with the kernel */
+    /* Fills n entries from `at` on, which lie before the end of both rings. Return: how many. */
+    uint32_t (*fill)(struct uring *u, struct worker *w, uint32_t n, uint32_t at);
 };
-
-static uint32_t power_of_two(uint32_t n)
-{
-    uint32_t p = 1;
-    while (p < n)
-        p *= 2;
-    return p;
-}
 
 /* The newest flags that this kernel has. */
 static int ring_setup(uint32_t entries, struct io_uring_params *p)
@@ -97,7 +82,7 @@ static bool ring_map(struct uring *u, const struct io_uring_params *p)
     uint8_t *base = u->rings;
     u->sq_head = (uint32_t *)(base + p->sq_off.head);
     u->sq_tail = (uint32_t *)(base + p->sq_off.tail);
-    u->sq_mask = *(uint32_t *)(base + p->sq_off.ring_mask);
+    u->mask = *(uint32_t *)(base + p->sq_off.ring_mask);
     u->cq_head = (uint32_t *)(base + p->cq_off.head);
     u->cq_tail = (uint32_t *)(base + p->cq_off.tail);
     u->cq_mask = *(uint32_t *)(base + p->cq_off.ring_mask);
@@ -112,7 +97,7 @@ static bool ring_map(struct uring *u, const struct io_uring_params *p)
 }
 
 /* Registers file and memory with the kernel, which saves looking them up for each I/O; works without, but says so. */
-static void ring_register(struct uring *u, struct worker *w)
+static void ring_register(struct uring *u, struct worker *w, uint32_t opcodes[SATED_OPS])
 {
     struct sated_load *l = w->member->load;
     int32_t fd = w->member->fd;
@@ -129,11 +114,12 @@ static void ring_register(struct uring *u, struct worker *w)
                       rc == -ENOMEM ? " (see ulimit -l)" : "");
     }
     u->registered = file || memory;
-    u->opcode[SATED_READ] = memory ? IORING_OP_READ_FIXED : IORING_OP_READ;
-    u->opcode[SATED_WRITE] = memory ? IORING_OP_WRITE_FIXED : IORING_OP_WRITE;
-    u->opcode[SATED_TRIM] = IORING_OP_FALLOCATE;
+    opcodes[SATED_READ] = URING_NOP ? IORING_OP_NOP : memory ? IORING_OP_READ_FIXED : IORING_OP_READ;
+    opcodes[SATED_WRITE] = memory ? IORING_OP_WRITE_FIXED : IORING_OP_WRITE;
+    opcodes[SATED_TRIM] = opcodes[SATED_WRITE_ZEROES] = IORING_OP_FALLOCATE;
+    opcodes[SATED_FLUSH] = IORING_OP_FSYNC;
     /* What all entries have in common is filled in once; the kernel only reads them. */
-    for (uint32_t i = 0; i <= u->sq_mask; i++) {
+    for (uint32_t i = 0; i <= u->mask; i++) {
         memset(&u->sqes[i], 0, sizeof u->sqes[i]);
         u->sqes[i].fd = file ? 0 : fd;
         u->sqes[i].flags = file ? IOSQE_FIXED_FILE : 0;
@@ -150,100 +136,119 @@ static void uring_free(struct uring *u)
     kernel.ring_unmap(u->rings, u->rings_bytes);
     kernel.ring_unmap(u->sqes, u->sqes_bytes);
     kernel.ring_close(u->fd);
-    free(u->slots);
-    free(u->free_slots);
+    inflight_free(&u->f);
+}
+
+static inline void put(void *entry, struct slot *slot, const struct kind *kind, uint8_t *memory)
+{
+    struct io_uring_sqe *sqe = entry;
+    sqe->opcode = (uint8_t)kind->opcode;
+    sqe->off = slot->offset;
+    sqe->user_data = (uintptr_t)slot;
+    if (memory) {
+        sqe->addr = (uintptr_t)memory;
+        sqe->len = kind->bytes;
+    } else { /* fallocate: the length stands in addr, the mode in len; fsync has neither */
+        sqe->addr = kind->bytes;
+        sqe->len = kind->mode;
+    }
+}
+
+static inline __attribute__((always_inline)) uint32_t fill_as(struct uring *u, struct worker *w, uint32_t n,
+                                                              uint32_t at, struct variant v)
+{
+    return inflight_fill(&u->f, w, n, v, &u->sqes[at & u->mask], sizeof *u->sqes, put);
+}
+
+/* The commonest loads have a loop of their own, in which nothing is asked that is known, and nothing is called. */
+static __attribute__((noinline)) uint32_t fill_random_reads(struct uring *u, struct worker *w, uint32_t n, uint32_t at)
+{
+    return fill_as(u, w, n, at, (struct variant){.one_class = true, .reads_only = true});
+}
+
+static __attribute__((noinline)) uint32_t fill_mixed_reads(struct uring *u, struct worker *w, uint32_t n, uint32_t at)
+{
+    return fill_as(u, w, n, at, (struct variant){.reads_only = true});
+}
+
+static __attribute__((noinline)) uint32_t fill_random(struct uring *u, struct worker *w, uint32_t n, uint32_t at)
+{
+    return fill_as(u, w, n, at, (struct variant){.one_class = u->f.variant.one_class});
+}
+
+static __attribute__((noinline)) uint32_t fill_any(struct uring *u, struct worker *w, uint32_t n, uint32_t at)
+{
+    return fill_as(u, w, n, at, u->f.variant);
+}
+
+static __attribute__((noinline)) uint32_t fill_sequential(struct uring *u, struct worker *w, uint32_t n, uint32_t at)
+{
+    struct variant v = {.sequential = true, .one_class = u->f.variant.one_class, .reads_only = u->f.variant.reads_only};
+    return fill_as(u, w, n, at, v);
+}
+
+static __attribute__((noinline)) uint32_t fill_spread(struct uring *u, struct worker *w, uint32_t n, uint32_t at)
+{
+    struct variant v = {.spread = true, .one_class = u->f.variant.one_class, .reads_only = u->f.variant.reads_only};
+    return fill_as(u, w, n, at, v);
+}
+
+static void choose_fill(struct uring *u)
+{
+    struct variant v = u->f.variant;
+    if (v.by_bytes || v.flushes)
+        u->fill = fill_any;
+    else if (v.spread)
+        u->fill = fill_spread;
+    else if (v.sequential)
+        u->fill = fill_sequential;
+    else if (v.reads_only)
+        u->fill = v.one_class ? fill_random_reads : fill_mixed_reads;
+    else
+        u->fill = fill_random;
 }
 
 /* With SINGLE_ISSUER the ring belongs to the thread that makes it. */
 static int uring_init(struct uring *u, struct worker *w)
 {
-    const struct sated_load *l = w->member->load;
     struct io_uring_params p;
-    uint32_t depth = w->depth, room = power_of_two(depth);
+    uint32_t opcodes[SATED_OPS], room = 1;
+    while (room < w->depth)
+        room *= 2;
     memset(u, 0, sizeof *u);
     u->fd = ring_setup(room, &p);
     if (u->fd < 0)
         return error_set(u->fd, SATED_LAYER_NONE,
-                         "io_uring is refused here: %s; let the engine be auto or sync, or see "
+                         "io_uring is refused here: %s; let the engine be auto, or see "
                          "kernel.io_uring_disabled and the container's seccomp profile",
                          strerror(-u->fd));
     if (!(p.features & IORING_FEAT_EXT_ARG) || !(p.features & IORING_FEAT_SINGLE_MMAP))
         return error_set(-ENOSYS, SATED_LAYER_NONE,
-                         "io_uring of this kernel is too old (5.11 is needed); let the engine be auto or sync");
-    u->slots = calloc(depth, sizeof *u->slots);
-    u->free_slots = calloc(room, sizeof *u->free_slots);
-    if (!u->slots || !u->free_slots || !ring_map(u, &p))
+                         "io_uring of this kernel is too old (5.11 is needed); let the engine be auto");
+    if (!ring_map(u, &p))
         return load_no_memory();
-    u->free_mask = room - 1;
-    for (uint32_t i = 0; i < depth; i++)
-        u->free_slots[i] = i;
-    u->free_tail = depth;
     u->tail = *u->sq_tail;
-    u->batch = l->options.batch ? l->options.batch : depth / 4 > 16 ? 16 : depth / 4;
-    if (u->batch < 1)
-        u->batch = 1;
-    if (u->batch > BATCH_MAX)
-        u->batch = BATCH_MAX;
-    ring_register(u, w);
-    return 0;
-}
-
-/* Puts one I/O into the submission queue. False: a limit is reached. */
-static inline bool fill(struct uring *u, struct worker *w)
-{
-    struct member *m = w->member;
-    const struct mix *mix = &m->load->mix;
-    uint32_t class = mix_draw(mix, &w->random), op = mix->op[class], bytes = mix->bytes[class];
-    if (w->recorder.limited && !load_limit_take(m, bytes))
-        return false;
-    uint32_t id = u->free_slots[u->free_head++ & u->free_mask];
-    struct slot *slot = &u->slots[id];
-    struct io_uring_sqe *sqe = &u->sqes[u->tail++ & u->sq_mask];
-    slot->class = class;
-    slot->offset = address_next(&w->address, &m->range, &w->random, class, bytes);
-    sqe->opcode = u->opcode[op];
-    sqe->off = slot->offset;
-    sqe->user_data = id;
-    if (op == SATED_TRIM) { /* fallocate: the length stands in addr, the mode in len */
-        sqe->addr = bytes;
-        sqe->len = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
-    } else {
-        uint8_t *p = op == SATED_READ ? data_read(&w->data, id) : data_write(&w->data, &w->random, id, bytes);
-        sqe->addr = (uintptr_t)p;
-        sqe->len = bytes;
-    }
-    return true;
+    ring_register(u, w, opcodes);
+    int rc = inflight_init(&u->f, w, opcodes, !URING_NOP);
+    choose_fill(u);
+    return rc;
 }
 
 /* Up to a batch of I/Os, all with one stamp. Return: that stamp. */
 static inline int64_t submit(struct uring *u, struct worker *w)
 {
-    uint32_t from = u->free_head, n = u->free_tail - u->free_head;
-    if (n > u->batch)
-        n = u->batch;
-    if (w->recorder.submitting)
-        while (n-- && fill(u, w))
-            ;
-    bool limited = w->recorder.limited;
-    int64_t now_ns = worker_now_ns(w);
-    worker_advance(w, now_ns);
-    if (!w->recorder.submitting) { /* the end came while they were made up */
-        u->tail -= u->free_head - from;
-        u->free_head = from;
-    }
-    n = u->free_head - from;
-    for (uint32_t i = from; i != u->free_head; i++) {
-        struct slot *slot = &u->slots[u->free_slots[i & u->free_mask]];
-        slot->submitted_ns = now_ns;
-        recorder_submit(&w->recorder, slot->class, now_ns);
-        if (w->recorder.limited && !limited) /* the measured phase began between */
-            load_limit_charge(w->member, 1, w->member->load->mix.bytes[slot->class]);
-    }
-    if (n) {
-        w->submissions++;
-        w->submitted += n;
-        if (n > w->submitted_max)
-            w->submitted_max = n;
+    int64_t now_ns;
+    bool limited;
+    uint32_t n = inflight_begin(&u->f, w, &limited), made = 0, run, got;
+    do {
+        run = before_end(before_end(n - made, u->tail + made, u->mask), u->f.free_head, u->f.mask);
+        run = run > INFLIGHT_RUN ? INFLIGHT_RUN : run;
+        got = run ? u->fill(u, w, run, u->tail + made) : 0;
+        made += got;
+    } while (made < n && got == run);
+    made = inflight_stamp(&u->f, w, n, limited, &now_ns);
+    if (made) {
+        u->tail += made;
         __atomic_store_n(u->sq_tail, u->tail, __ATOMIC_RELEASE);
     }
     return now_ns;
@@ -260,35 +265,25 @@ static inline int enter(struct uring *u, struct worker *w, int64_t now_ns, bool 
                              sizeof argument);
 }
 
-static void failed(struct worker *w, const struct slot *slot, int result, int64_t now_ns)
-{
-    recorder_fail(&w->recorder, slot->class, now_ns);
-    if (w->recorder.limited)
-        load_limit_give_back(w->member, w->member->load->mix.bytes[slot->class]);
-    load_io_failed(w->member, slot->class, slot->offset, result);
-    if (atomic_load(&w->member->load->stop)) /* at once, where a failing drive would only fail more */
-        w->recorder.submitting = false;
-}
-
 /* Takes all completions, with one stamp. Return: how many. */
 static inline uint32_t reap(struct uring *u, struct worker *w)
 {
-    const struct mix *mix = &w->member->load->mix;
-    int64_t now_ns = worker_now_ns(w);
-    worker_advance(w, now_ns);
-    uint32_t from = *u->cq_head, head = from, tail = __atomic_load_n(u->cq_tail, __ATOMIC_ACQUIRE);
-    for (; head != tail; head++) {
-        const struct io_uring_cqe *cqe = &u->cqes[head & u->cq_mask];
-        uint32_t id = (uint32_t)cqe->user_data, class = u->slots[id].class;
-        int32_t wanted = mix->op[class] == SATED_TRIM ? 0 : (int32_t)mix->bytes[class];
-        if (cqe->res == wanted)
-            recorder_complete(&w->recorder, class, now_ns, now_ns - u->slots[id].submitted_ns);
-        else
-            failed(w, &u->slots[id], cqe->res, now_ns);
-        u->free_slots[u->free_tail++ & u->free_mask] = id;
+    struct inflight *f = &u->f;
+    int64_t now_ns = inflight_completing(f, w);
+    const uint32_t from = *u->cq_head, tail = __atomic_load_n(u->cq_tail, __ATOMIC_ACQUIRE);
+    for (uint32_t head = from, run; head != tail; head += run) {
+        run = before_end(before_end(tail - head, head, u->cq_mask), f->free_tail, f->mask);
+        const struct io_uring_cqe *cqe = &u->cqes[head & u->cq_mask], *end = cqe + run;
+        struct slot **free_slot = &f->free_slots[f->free_tail & f->mask];
+        f->free_tail += run;
+        for (; cqe != end; cqe++) {
+            struct slot *slot = (struct slot *)(uintptr_t)cqe->user_data;
+            *free_slot++ = slot;
+            inflight_complete(f, w, slot, cqe->res, now_ns);
+        }
     }
-    __atomic_store_n(u->cq_head, head, __ATOMIC_RELEASE);
-    return head - from;
+    __atomic_store_n(u->cq_head, tail, __ATOMIC_RELEASE);
+    return tail - from;
 }
 
 /* Completions that the kernel could not keep. */
@@ -327,23 +322,10 @@ static void withdraw(struct uring *u, struct worker *w)
     int64_t now_ns = worker_now_ns(w);
     worker_advance(w, now_ns);
     while (u->tail != head) {
-        uint32_t id = (uint32_t)u->sqes[--u->tail & u->sq_mask].user_data;
-        recorder_change(&w->recorder, u->slots[id].class, now_ns, -1);
-        u->free_slots[u->free_tail++ & u->free_mask] = id;
+        struct slot *slot = (struct slot *)(uintptr_t)u->sqes[--u->tail & u->mask].user_data;
+        inflight_withdraw(&u->f, slot, now_ns);
     }
     __atomic_store_n(u->sq_tail, u->tail, __ATOMIC_RELEASE);
-}
-
-/* What never came back counts as failed. */
-static void give_up(struct uring *u, struct worker *w, int rc)
-{
-    int64_t now_ns = worker_now_ns(w);
-    worker_advance(w, now_ns);
-    for (; u->free_head != u->free_tail; u->free_head++)
-        u->slots[u->free_slots[u->free_head & u->free_mask]].submitted_ns = -1;
-    for (uint32_t id = 0; id < w->depth; id++)
-        if (u->slots[id].submitted_ns >= 0)
-            failed(w, &u->slots[id], rc, now_ns);
 }
 
 /* After a failure: waits for what the kernel has, since it may still write to our memory. Return: false if that fails
@@ -352,12 +334,12 @@ static bool drain(struct uring *u, struct worker *w)
 {
     int rc = 0;
     withdraw(u, w);
-    while (w->recorder.outstanding_all > dropped(u) && !is_fatal(rc)) {
+    while (inflight_count(&u->f) > dropped(u) && !is_fatal(rc)) {
         rc = enter(u, w, worker_now_ns(w), true);
         pause_after(rc, reap(u, w));
     }
-    bool over = w->recorder.outstanding_all <= dropped(u);
-    give_up(u, w, over ? -EOVERFLOW : rc);
+    bool over = inflight_count(&u->f) <= dropped(u);
+    inflight_give_up(&u->f, w, over ? -EOVERFLOW : rc);
     return over;
 }
 
@@ -365,12 +347,12 @@ static bool drain(struct uring *u, struct worker *w)
 static bool drive(struct uring *u, struct worker *w)
 {
     for (;;) {
-        uint32_t before = u->free_head;
+        uint32_t before = u->f.free_head;
         int64_t now_ns = submit(u, w);
-        if (!w->recorder.outstanding_all)
+        if (!inflight_count(&u->f))
             return true;
         /* A free slot that could still be filled is a reason not to wait. */
-        bool more = w->recorder.submitting && u->free_head != before && u->free_head != u->free_tail;
+        bool more = w->recorder.submitting && u->f.free_head != before && u->f.free_head != u->f.free_tail;
         int rc = enter(u, w, now_ns, !more);
         uint32_t reaped = reap(u, w);
         if (is_fatal(rc) || dropped(u)) {
@@ -385,6 +367,7 @@ static void *run(void *argument)
 {
     struct worker *w = argument;
     struct uring u;
+    w->engine = &u;
     int rc = uring_init(&u, w);
     if (worker_ready(w, rc)) {
         if (!drive(&u, w)) { /* neither is let go of: the kernel may still write there */
@@ -401,4 +384,5 @@ const struct real_engine engine_uring = {
     .number = SATED_ENGINE_IO_URING,
     .threads_each = 1,
     .run = run,
+    .settle = inflight_settle,
 };

@@ -17,6 +17,7 @@ static void release(struct sated_load *l)
         engine_real_free(l);
     for (uint32_t i = 0; i < l->n; i++) {
         handle_return(l->members[i].fd);
+        address_range_free(&l->members[i].range);
         sheet_free(l->members[i].span);
         sheet_free(l->members[i].total);
     }

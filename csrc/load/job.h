@@ -121,6 +121,12 @@ void load_begin(struct member *m, struct recorder *r, struct sheet *s, uint64_t 
 /* --- limits: what a drive may still be asked for in its measured phase --- */
 
 bool load_limit_take(struct member *m, uint32_t bytes);
+
+/* In two parts, for many I/Os at once. Return: how many of n I/Os there are left; whether any bytes are. */
+uint32_t load_limit_take_ios(struct member *m, uint32_t n);
+void load_limit_return_ios(struct member *m, uint32_t n);
+bool load_limit_take_bytes(struct member *m, uint32_t bytes);
+
 void load_limit_give_back(struct member *m, uint32_t bytes);
 
 /* What is outstanding when the measured phase begins counts too. */

@@ -49,6 +49,27 @@ static void ring_close(int fd)
         close(fd);
 }
 
+static int aio_setup(uint32_t entries, unsigned long *context)
+{
+    return result(syscall(__NR_io_setup, entries, context));
+}
+
+static int aio_submit(unsigned long context, uint32_t n, struct iocb **list)
+{
+    return result(syscall(__NR_io_submit, context, (long)n, list));
+}
+
+static int aio_getevents(unsigned long context, uint32_t least, uint32_t most, struct io_event *out,
+                         struct timespec *timeout)
+{
+    return result(syscall(__NR_io_getevents, context, (long)least, (long)most, out, timeout));
+}
+
+static void aio_destroy(unsigned long context)
+{
+    syscall(__NR_io_destroy, context);
+}
+
 static ssize_t read_at(int fd, void *p, size_t bytes, uint64_t offset)
 {
     ssize_t n;
@@ -67,11 +88,30 @@ static ssize_t write_at(int fd, const void *p, size_t bytes, uint64_t offset)
     return n < 0 ? -errno : n;
 }
 
-static int punch(int fd, uint64_t offset, uint64_t bytes)
+static int allocate(int fd, int mode, uint64_t offset, uint64_t bytes)
 {
     int rc;
     do
-        rc = result(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)bytes));
+        rc = result(fallocate(fd, mode | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)bytes));
+    while (rc == -EINTR);
+    return rc;
+}
+
+static int punch(int fd, uint64_t offset, uint64_t bytes)
+{
+    return allocate(fd, FALLOC_FL_PUNCH_HOLE, offset, bytes);
+}
+
+static int zero(int fd, uint64_t offset, uint64_t bytes)
+{
+    return allocate(fd, FALLOC_FL_ZERO_RANGE, offset, bytes);
+}
+
+static int flush(int fd)
+{
+    int rc;
+    do
+        rc = result(fsync(fd));
     while (rc == -EINTR);
     return rc;
 }
@@ -83,7 +123,13 @@ struct kernel kernel = {
     .ring_map = ring_map,
     .ring_unmap = ring_unmap,
     .ring_close = ring_close,
+    .aio_setup = aio_setup,
+    .aio_submit = aio_submit,
+    .aio_getevents = aio_getevents,
+    .aio_destroy = aio_destroy,
     .read_at = read_at,
     .write_at = write_at,
     .punch = punch,
+    .zero = zero,
+    .flush = flush,
 };

@@ -9,6 +9,9 @@
 #include <sys/types.h>
 
 struct io_uring_params;
+struct iocb;
+struct io_event;
+struct timespec;
 
 struct kernel {
     int (*ring_setup)(uint32_t entries, struct io_uring_params *p);
@@ -18,9 +21,16 @@ struct kernel {
     void *(*ring_map)(int fd, size_t bytes, uint64_t offset); /* NULL on failure */
     void (*ring_unmap)(void *p, size_t bytes);
     void (*ring_close)(int fd);
+    int (*aio_setup)(uint32_t entries, unsigned long *context);
+    int (*aio_submit)(unsigned long context, uint32_t n, struct iocb **list); /* how many were taken */
+    int (*aio_getevents)(unsigned long context, uint32_t least, uint32_t most, struct io_event *out,
+                         struct timespec *timeout);
+    void (*aio_destroy)(unsigned long context); /* waits for what is out */
     ssize_t (*read_at)(int fd, void *p, size_t bytes, uint64_t offset);
     ssize_t (*write_at)(int fd, const void *p, size_t bytes, uint64_t offset);
     int (*punch)(int fd, uint64_t offset, uint64_t bytes); /* a hole in a file */
+    int (*zero)(int fd, uint64_t offset, uint64_t bytes);  /* keeps the blocks */
+    int (*flush)(int fd);
 };
 
 extern struct kernel kernel;

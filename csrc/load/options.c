@@ -42,7 +42,7 @@ int options_take(struct sated_load *l, const struct sated_load_options *given)
         memcpy(o, given, given->size);
         o->size = sizeof *o;
     }
-    if (o->engine > SATED_ENGINE_SYNC)
+    if (o->engine > SATED_ENGINE_THREADS)
         return refused("engine %" PRIu32 " cannot be chosen; it is auto, io_uring or sync", o->engine);
     if (o->interval_ns < INTERVAL_MIN || o->interval_ns > INTERVAL_MAX)
         return refused("interval_ns = %" PRId64 ": it is between 1 ms and 1 h", o->interval_ns);
@@ -79,6 +79,8 @@ int options_take_workload(struct sated_load *l, const struct sated_workload *w)
         return rc;
     memcpy(&l->workload, w, w->size < sizeof *w ? w->size : sizeof *w);
     mix_init(&l->mix, &l->workload);
+    if (l->options.bytes && !l->mix.max_bytes)
+        return refused("a limit of bytes never ends a load that only flushes; limit its time or its I/Os");
     return 0;
 }
 
@@ -86,6 +88,8 @@ int options_take_workload(struct sated_load *l, const struct sated_workload *w)
 static int check_sizes(const struct mix *mix, const struct member *m, uint32_t block_bytes, uint32_t alignment)
 {
     for (uint32_t i = 0; i < mix->n; i++) {
+        if (mix->op[i] == SATED_FLUSH)
+            continue;
         if (mix->bytes[i] % block_bytes)
             return refused("size %" PRIu32 " on %s: its logical blocks have %" PRIu32 " bytes, and an I/O is a "
                            "multiple of that; use size=4k or a drive with 512-byte blocks",
@@ -128,5 +132,5 @@ int options_take_drive(struct sated_load *l, struct member *m)
     if (rc)
         return rc;
     return address_range_init(&m->range, &l->workload, &l->mix, id->capacity_bytes,
-                              alignment > block ? alignment : block, m->name);
+                              alignment > block ? alignment : block, l->options.seed ^ m->index, m->name);
 }

@@ -45,26 +45,45 @@ void load_begin(struct member *m, struct recorder *r, struct sheet *s, uint64_t 
     recorder_begin(r, s, k, phase, from_ns, edge_ns);
 }
 
-/* Never takes more than there is, not even for a moment: a thread that is refused is done, and does not ask again. */
-static bool take(_Atomic int64_t *left, int64_t n)
+/* Never takes more than there is, not even for a moment: a thread that is refused is done, and does not ask again.
+ * Return: how many. */
+uint32_t load_limit_take_ios(struct member *m, uint32_t n)
 {
-    int64_t now = atomic_load(left);
+    if (!m->load->options.ios || !n)
+        return n;
+    int64_t now = atomic_load(&m->ios_left);
+    while (now > 0) {
+        uint32_t got = now < n ? (uint32_t)now : n;
+        if (atomic_compare_exchange_weak(&m->ios_left, &now, now - got))
+            return got;
+    }
+    return 0;
+}
+
+void load_limit_return_ios(struct member *m, uint32_t n)
+{
+    if (n)
+        atomic_fetch_add(&m->ios_left, n);
+}
+
+/* The last one may reach beyond the limit. */
+bool load_limit_take_bytes(struct member *m, uint32_t bytes)
+{
+    int64_t now = atomic_load(&m->bytes_left);
     while (now > 0)
-        if (atomic_compare_exchange_weak(left, &now, now - n))
+        if (atomic_compare_exchange_weak(&m->bytes_left, &now, now - bytes))
             return true;
     return false;
 }
 
 bool load_limit_take(struct member *m, uint32_t bytes)
 {
-    const struct sated_load_options *o = &m->load->options;
-    if (o->ios && !take(&m->ios_left, 1))
+    if (!load_limit_take_ios(m, 1))
         return false;
-    if (o->bytes && !take(&m->bytes_left, bytes)) {
-        atomic_fetch_add(&m->ios_left, 1);
-        return false;
-    }
-    return true;
+    if (!m->load->options.bytes || load_limit_take_bytes(m, bytes))
+        return true;
+    load_limit_return_ios(m, 1);
+    return false;
 }
 
 /* In the reverse order, so that whoever gets the I/O back gets its bytes too. */
@@ -112,7 +131,7 @@ static const char *advice(int code)
 
 void load_io_failed(struct member *m, uint32_t class, uint64_t offset, int64_t result)
 {
-    static const char *const ops[] = {"read", "write", "trim"};
+    static const char *const ops[] = {"read", "write", "trim", "write_zeroes", "flush"};
     struct sated_load *l = m->load;
     int code = result < 0 ? (int)result : -EIO;
     char why[160];

@@ -23,6 +23,7 @@ struct worker {
     struct random random;
     struct address address;
     struct data data;
+    void *engine;                                   /* what its thread keeps */
     uint64_t submissions, submitted, submitted_max; /* since the sheet began */
     pthread_mutex_t mutex;                          /* the blocking engine's: its threads share a worker */
     uint32_t next_slot, live;
@@ -55,12 +56,15 @@ struct real_engine {
     size_t stack_bytes;
     int (*prepare)(struct real *real); /* before the threads; may be NULL */
     void *(*run)(void *worker);
+    /* Sets what was outstanding, and its integral, at the end of a sheet; NULL where each I/O is counted in and out. */
+    void (*settle)(struct worker *w, int64_t to_ns);
     /* Closes what is due while the worker's threads may all be blocked; NULL where they wake up by themselves. */
     void (*advance)(struct worker *w, int64_t now_ns);
 };
 
 extern const struct real_engine engine_uring;
-extern const struct real_engine engine_sync;
+extern const struct real_engine engine_aio;
+extern const struct real_engine engine_threads;
 
 /* Now, since the start of the load. */
 static inline int64_t worker_now_ns(const struct worker *w)

@@ -146,6 +146,26 @@ static void trim_now(struct sim *s, const struct command *c, int64_t at)
     complete(s, c, s->timing.firmware);
 }
 
+/* Zeroes of whole units need no flash: the units are given back, and read as zeros; others are written. */
+static bool is_trim(const struct sim *s, const struct command *c)
+{
+    return c->op == SATED_TRIM ||
+           (c->op == SATED_WRITE_ZEROES && !((c->offset | c->bytes) & (s->model.unit_bytes - 1)));
+}
+
+/* What is in the buffer goes to flash, after what is on its way there, unless capacitors make it safe where it is. Writes
+ * that still wait for the buffer are not answered yet, and so not covered. */
+static void flush_now(struct sim *s, const struct command *c, int64_t at)
+{
+    spend(s, at, (int64_t)s->model.command_trim_ns);
+    int64_t done = s->timing.firmware;
+    if (!s->model.capacitors) {
+        timing_flush(&s->timing, &s->model, &s->ftl, done);
+        done = s->timing.busy > done ? s->timing.busy : done;
+    }
+    complete(s, c, done);
+}
+
 static void write_unit(struct sim *s, uint32_t unit)
 {
     ftl_write(&s->ftl, unit);
@@ -193,11 +213,13 @@ static void drain(struct sim *s, int64_t at)
 static void untimed(struct sim *s, const struct command *c)
 {
     struct span p = span_of(s, c);
-    if (c->op == SATED_WRITE)
+    if (c->op == SATED_FLUSH)
+        ; /* there is no buffer */
+    else if (is_trim(s, c))
+        trim_units(s, &p);
+    else if (c->op != SATED_READ)
         for (uint32_t unit = p.first; unit <= p.last; unit++)
             write_unit(s, unit);
-    else if (c->op == SATED_TRIM)
-        trim_units(s, &p);
     else
         for (uint32_t unit = p.first; unit <= p.last; unit++)
             s->read_units += ftl_page(&s->ftl, unit) != FTL_NONE;
@@ -212,7 +234,7 @@ void queue_admit(struct sim *s)
         s->inside++;
         if (!s->model.timing) {
             untimed(s, c);
-        } else if (c->op == SATED_WRITE) {
+        } else if (c->op == SATED_WRITE || (c->op == SATED_WRITE_ZEROES && !is_trim(s, c))) {
             ftl_ask(&s->ftl, (uint32_t)(c->offset >> __builtin_ctzll(s->model.unit_bytes)));
             fifo_put(&s->writes, c); /* made with room for all that the drive takes */
             drain(s, s->now);
@@ -220,6 +242,8 @@ void queue_admit(struct sim *s)
             timing_settle(&s->timing, &s->model, &s->ftl, s->now);
             if (c->op == SATED_READ)
                 read_now(s, c, s->now);
+            else if (c->op == SATED_FLUSH)
+                flush_now(s, c, s->now);
             else
                 trim_now(s, c, s->now);
         }

@@ -378,7 +378,8 @@ int sim_submit_at(struct sim *s, uint32_t tag, enum sated_op op, uint64_t offset
 
 int sim_submit(struct sim *s, uint32_t tag, enum sated_op op, uint64_t offset, uint32_t bytes)
 {
-    if (!bytes || (offset | bytes) % MODEL_LOGICAL_BLOCK || offset > s->limit_bytes || bytes > s->limit_bytes - offset)
+    if ((!bytes && op != SATED_FLUSH) || (offset | bytes) % MODEL_LOGICAL_BLOCK || offset > s->limit_bytes ||
+        bytes > s->limit_bytes - offset)
         return error_set(-EINVAL, SATED_LAYER_DRIVE,
                          "sim:%s: %u bytes at %llu are refused: whole blocks of %d bytes below %llu can be addressed",
                          s->model.name, bytes, (unsigned long long)offset, MODEL_LOGICAL_BLOCK,
@@ -428,6 +429,9 @@ void sim_get_counters(const struct sim *s, struct sated_sim_counters *out)
         .read_bytes = s->served.bytes[SATED_READ],
         .written_bytes = s->served.bytes[SATED_WRITE],
         .trimmed_bytes = s->served.bytes[SATED_TRIM],
+        .served_write_zeroes = s->served.commands[SATED_WRITE_ZEROES],
+        .served_flushes = s->served.commands[SATED_FLUSH],
+        .zeroed_bytes = s->served.bytes[SATED_WRITE_ZEROES],
         .map_hits = s->cache.hits,
         .map_misses = s->cache.misses,
         .energy_nj = sim_energy_nj((struct sim *)s, s->now),

@@ -32,7 +32,7 @@ void sim_idle_until(struct sim *s, int64_t t_ns);
 
 /* Submits a command at the drive's own time now (that of the last completion taken, or of sim_idle_until). The drive
  * itself takes at most its queue limit; the rest waits in the order of submission, as in a host's queue.
- * @param tag comes back with the completion; @param offset, @param bytes multiples of the logical block.
+ * @param tag comes back with the completion; @param offset, @param bytes multiples of the logical block, 0 of a flush.
  * Return: 0, or -EINVAL outside what is accessible. */
 int sim_submit(struct sim *s, uint32_t tag, enum sated_op op, uint64_t offset, uint32_t bytes);
 

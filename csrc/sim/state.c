@@ -13,7 +13,7 @@
 #endif
 
 #define MAGIC "SATEDSIM"
-#define SCHEMA 4
+#define SCHEMA 5
 /* Magic 8, schema 4, bytes of name 4, of the model's text 4, of the keys 4, of the whole file 8, in use 8. */
 #define HEADER 40
 #define IN_USE 32 /* changed in place, so that the checksum leaves it out */

@@ -58,7 +58,7 @@ struct sim {
     uint64_t base_nj, base_pj; /* drawn up to power_at, less what reads and programs took */
     int64_t power_at;
     struct served {
-        uint64_t commands[3], bytes[3]; /* by enum sated_op */
+        uint64_t commands[SATED_OPS], bytes[SATED_OPS]; /* by enum sated_op */
     } served;
     struct life life; /* up to when the counters were last set back */
     struct content content;

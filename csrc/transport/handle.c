@@ -58,11 +58,29 @@ static int not_same(const struct sated_drive *d)
                      d->path);
 }
 
+/* What is left of a drive whose namespace was detached: that the open controller is the one of that name still, and of
+ * that drive. */
+static int check_controller(const struct sated_drive *d)
+{
+    char serial[sizeof d->stamp.serial];
+    char path[NODE_NAME + 8];
+    struct stat opened, named;
+    node_device_path(path, sizeof path, d->command_node);
+    if (d->command_fd < 0 || calls.fstat(d->command_fd, &opened) || calls.stat(path, &named) ||
+        opened.st_rdev != named.st_rdev || !S_ISCHR(named.st_mode) ||
+        !node_text(serial, sizeof serial, "/sys/class/nvme/%s/serial", d->command_node) ||
+        strcmp(serial, d->stamp.serial) != 0)
+        return not_same(d);
+    return hold_check(d);
+}
+
 int handle_check_same(const struct sated_drive *d)
 {
     struct stat st;
     if (d->kind == HANDLE_SIMULATED || d->kind == HANDLE_REPLAY || d->kind == HANDLE_CALLBACK)
         return 0;
+    if (d->detached)
+        return check_controller(d);
     if (calls.stat(d->path, &st) || !is_opened(d, &st))
         return not_same(d);
     int rc = d->kind == HANDLE_BLOCK ? stamp_check(&d->stamp, d->path, d->node, d->device, d->fd) : 0;
@@ -170,6 +188,21 @@ int handle_grant(struct sated_drive *d, enum handle_scope scope)
     return 0;
 }
 
+/* No lock keeps a file from becoming a loop device after the permit, with a file system on it that is mounted. */
+static int check_beneath(const struct sated_drive *d)
+{
+    char reasons[600] = "";
+    struct use_report r = {.text = reasons, .n = sizeof reasons};
+    if (d->kind == HANDLE_FILE)
+        use_of_file(&r, d->path, d->device, d->inode);
+    else if (d->kind == HANDLE_BLOCK)
+        use_beneath(&r, d->node);
+    reasons[strcspn(reasons, "\n")] = '\0';
+    return r.count ? error_set(SATED_UNSAFE, SATED_LAYER_DRIVE, "%.300s: may not be written to any more: %s", d->path,
+                               reasons)
+                   : 0;
+}
+
 int handle_lend(struct sated_drive *d, bool writing, bool *direct, uint32_t *alignment, int *fd)
 {
     bool wanted = *direct;
@@ -185,6 +218,8 @@ int handle_lend(struct sated_drive *d, bool writing, bool *direct, uint32_t *ali
         rc = handle_need_permit(d, HANDLE_BLOCKS, "writing");
     if (!rc && writing && d->interrupted)
         rc = handle_unfinished(d);
+    if (!rc && writing)
+        rc = check_beneath(d);
     if (rc)
         return rc;
     int flags = writing ? O_RDWR : O_RDONLY;

@@ -24,6 +24,7 @@ enum handle_kind {
 struct stamp {
     uint64_t sequence; /* diskseq, new with each disk that appears; 0: the kernel does not tell (before Linux 5.15) */
     char serial[64];   /* as sysfs has it */
+    uint64_t members;  /* of a set: a hash of which it has; else 0 */
 };
 
 /* What runs on a handle beyond the call that started it. */
@@ -56,6 +57,7 @@ struct sated_drive {
     uint8_t interrupted;            /* a purge (1), a change of its capacity (2): loads do not write to it meanwhile */
     char *not_whole;                /* why only its blocks are permitted: a sentence, or NULL */
     struct stamp stamp;             /* of a block device */
+    bool detached;                  /* its namespace is away by our own command: its controller stands for it */
     struct hold *hold;              /* of the other disks of its device, once all of it is permitted */
     struct tree *tree;              /* of a replayed drive: the machine that the guard judges, or NULL */
     bool direct;                    /* the file system has direct I/O */

@@ -42,6 +42,21 @@ static uint64_t sequence_of(int fd)
     return fd >= 0 && calls.ioctl(fd, BLKGETDISKSEQ, &sequence) == 0 ? sequence : 0;
 }
 
+/* Each member by name and sequence number, in the order of names: a sum of FNV-1a. */
+static int add_member(const char *name, void *user)
+{
+    struct stamp *out = user;
+    char whole[NODE_NAME], text[NODE_NAME + 24];
+    uint64_t sequence = 0;
+    if (!node_whole(whole, name) && !node_number(&sequence, "/sys/class/block/%s/diskseq", whole))
+        sequence = 0;
+    snprintf(text, sizeof text, "%s %" PRIu64, name, sequence);
+    out->members = out->members ? out->members : 0xcbf29ce484222325;
+    for (const char *p = text; *p; p++)
+        out->members = (out->members ^ (unsigned char)*p) * 0x100000001b3;
+    return 0;
+}
+
 void stamp_take(struct stamp *out, const char *node, int fd)
 {
     char whole[NODE_NAME];
@@ -52,6 +67,9 @@ void stamp_take(struct stamp *out, const char *node, int fd)
     out->sequence = sequence_of(fd);
     if (!out->sequence && !node_number(&out->sequence, "/sys/class/block/%s/diskseq", whole))
         out->sequence = 0;
+    char folder[NODE_NAME + 24];
+    snprintf(folder, sizeof folder, "/sys/class/block/%s/slaves", whole);
+    node_each(folder, add_member, out);
 }
 
 static int replaced(const char *path, const char *what, const char *now, const char *was)
@@ -97,6 +115,11 @@ int stamp_check(const struct stamp *was, const char *path, const char *node, uin
         return other_sequence(path, now.sequence, was->sequence);
     if (was->sequence && opened && opened != was->sequence)
         return other_sequence(path, opened, was->sequence);
+    if (now.members != was->members)
+        return error_set(SATED_UNSAFE, SATED_LAYER_DRIVE,
+                         "%.300s: its members are no longer those of when it was opened; look at the set, then open it "
+                         "anew",
+                         path);
     /* A drive that is being reset may have no serial number for a while: then its sequence number has to do. */
     bool sure = was->sequence && now.sequence && !now.serial[0];
     if (strcmp(now.serial, was->serial) && !sure)
@@ -257,9 +280,14 @@ int hold_renew(struct sated_drive *d, struct hold_terms terms)
 {
     struct stamp now;
     stamp_take(&now, d->node, d->fd);
-    int rc = now.serial[0] && !strcmp(now.serial, d->stamp.serial)
-                 ? 0
-                 : replaced(d->path, "serial number", now.serial, d->stamp.serial);
+    int rc = 0;
+    if (!now.serial[0] || strcmp(now.serial, d->stamp.serial))
+        rc = replaced(d->path, "serial number", now.serial, d->stamp.serial);
+    else if (!strcmp(d->identity.transport, "usb") && (terms.held || terms.whole || terms.permitted))
+        rc = error_set(SATED_UNSAFE, SATED_LAYER_DRIVE,
+                       "%.300s: was unplugged or reset, and what came back may be another drive: USB bridges give the "
+                       "same serial number, %s, to many; look at it, then open it anew",
+                       d->path, now.serial);
     hold_drop(d);
     if (rc)
         return rc;
@@ -273,7 +301,7 @@ int hold_renew(struct sated_drive *d, struct hold_terms terms)
 int hold_check(const struct sated_drive *d)
 {
     char names[SIBLINGS_MAX][NODE_NAME], path[PATH_MAX];
-    int rc = d->kind == HANDLE_BLOCK && d->write_fd >= 0
+    int rc = d->kind == HANDLE_BLOCK && d->write_fd >= 0 && !d->detached
                  ? stamp_check(&d->stamp, d->path, d->node, d->device, d->write_fd)
                  : 0;
     if (rc || !d->hold)

@@ -26,8 +26,8 @@ struct hold_terms {
 struct hold_terms hold_terms(const struct sated_drive *d);
 
 /* The drive was found again: d->fd, d->node and d->device are those of now. What tells it apart is taken anew, and it is
- * held again as far as the terms say. Return: 0, or SATED_UNSAFE where the serial number is not the one of before, or is
- * missing; on failure nothing is held or permitted any more. */
+ * held again as far as the terms say. Return: 0, or SATED_UNSAFE where the serial number is not the one of before, is
+ * missing, or was told by a USB bridge; on failure nothing is held or permitted any more. */
 int hold_renew(struct sated_drive *d, struct hold_terms terms);
 
 /* Lets go; of the other disks of the device alone. */

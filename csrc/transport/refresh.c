@@ -149,6 +149,7 @@ static int adopt(struct sated_drive *d, const char *name, struct hold_terms term
         d->face = NULL; /* the way of commands is found anew */
     d->fd = fd;
     d->device = st.st_rdev;
+    d->detached = false;
     snprintf(d->node, sizeof d->node, "%s", name);
     snprintf(d->path, sizeof d->path, "%.511s", path);
     return hold_renew(d, terms);
@@ -179,8 +180,10 @@ static int follow(struct sated_drive *d, int64_t wait_ns, struct hold_terms term
 {
     char name[NODE_NAME];
     int64_t end = clock_now_ns() + wait_ns;
-    if (stands(d))
+    if (stands(d)) {
+        d->detached = false;
         return 0;
+    }
     int rc = find(d, name);
     while (rc && clock_now_ns() < end) {
         clock_sleep_until_ns(clock_now_ns() + LOOK_NS);
@@ -270,6 +273,9 @@ static int refresh_block(struct sated_drive *d)
     int rc = follow(d, rescanned ? BACK_NS : 0, terms);
     if (!rc && scsi && d->permitted)
         rc = rescan_scsi(d, told_bytes(d));
+    /* What commands changed is not in the kernel's cache of the disk, which shows what was there before. */
+    if (!rc && d->write_fd >= 0)
+        calls.ioctl(d->write_fd, BLKFLSBUF, NULL);
     if (!rc && d->permitted)
         rc = reread_partitions(d);
     if (rc)

@@ -166,10 +166,23 @@ int regular_open(struct sated_drive *d)
     return 0;
 }
 
+/* Files by which a kernel tells and takes settings: what looks like 4 KiB of data may be a PCI device's registers. */
+static bool is_of_kernel(const char *type)
+{
+    static const char *const types[] = {"sysfs",  "proc",    "debugfs",  "tracefs", "configfs",  "securityfs",
+                                        "cgroup", "cgroup2", "efivarfs", "bpf",     "selinuxfs", "pstore"};
+    bool is = false;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        is |= !strcmp(types[i], type);
+    return is;
+}
+
 void regular_obstacles(const struct sated_drive *d, struct use_report *r)
 {
     struct statx stx;
     long pid;
+    if (is_of_kernel(d->identity.model))
+        use_add(r, "it holds no data, but settings of the kernel (%s); give a file on a disk", d->identity.model);
     if (faccessat(AT_FDCWD, d->path, W_OK, AT_EACCESS)) {
         int error = errno;
         if (error == EROFS)

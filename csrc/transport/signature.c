@@ -171,8 +171,6 @@ int signature_find(char *out, size_t n, int fd, uint64_t bytes)
     out[0] = '\0';
     if (!w.piece)
         return -ENOMEM;
-    /* What a command changed is not in the kernel's cache of the disk: that may still show what was there before. */
-    calls.ioctl(fd, BLKFLSBUF, NULL);
     int rc = calls.blkid(fd, add_name, &names);
     if (rc == -ENOSYS)
         rc = 0;

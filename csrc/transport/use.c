@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "core/retry.h"
+#include "transport/loops.h"
 #include "transport/mounts.h"
 #include "transport/node.h"
 
@@ -166,9 +167,10 @@ static int visit_holder(const char *name, void *user)
 static int visit_loop_of(const char *loop, void *user)
 {
     const struct looking *l = user;
-    char backing[PATH_MAX], resolved[PATH_MAX];
-    if (node_text(backing, sizeof backing, "/sys/block/%s/loop/backing_file", loop) &&
-        !strcmp(device_name(backing, resolved), l->name)) {
+    char resolved[PATH_MAX];
+    struct loop_backing beneath;
+    if (loops_backing(&beneath, loop) &&
+        (!strcmp(beneath.node, l->name) || !strcmp(device_name(beneath.path, resolved), l->name))) {
         use_add(l->r, "%s backs the loop device /dev/%s; losetup -d /dev/%s first", l->name, loop, loop);
         look(l, loop);
     }
@@ -247,6 +249,39 @@ void use_of_device(struct use_report *r, const char *name)
     mounts_free(&mounts);
 }
 
+struct beneath {
+    struct use_report *r;
+    const char *name;
+    struct loop_backing of;
+};
+
+static int visit_other(const char *name, void *user)
+{
+    const struct beneath *b = user;
+    struct loop_backing other;
+    if (strcmp(name, b->name) && loops_backing(&other, name) && loops_same(&b->of, &other))
+        use_add(b->r, "%s and %s are loop devices of the same file, %s; losetup -d /dev/%s first", b->name, name,
+                b->of.path, name);
+    return 0;
+}
+
+void use_beneath(struct use_report *r, const char *name)
+{
+    struct beneath b = {.r = r, .name = name};
+    char path[PATH_MAX], real[PATH_MAX];
+    if (!loops_backing(&b.of, name))
+        return;
+    if (b.of.rdev) {
+        use_add(r, "%s is a loop device of the block device %s; open that", name, b.of.node[0] ? b.of.node : b.of.path);
+    } else if (!b.of.told && !strncmp(b.of.path, "/dev/", 5) && strncmp(b.of.path, "/dev/shm/", 9)) {
+        if (!node_path(path, sizeof path, "%s", b.of.path) || !realpath(path, real))
+            snprintf(real, sizeof real, "%s", b.of.path);
+        use_add(r, "%s is a loop device of the block device %s; open that", name, strrchr(real, '/') + 1);
+    } else {
+        node_each("/sys/block", visit_other, &b);
+    }
+}
+
 struct partitions {
     const char *disk;
     char names[200];
@@ -294,8 +329,9 @@ static bool is_file(const char *path, const void *user)
 static int visit_loop(const char *name, void *user)
 {
     const struct file *f = user;
-    char backing[PATH_MAX];
-    if (node_text(backing, sizeof backing, "/sys/block/%s/loop/backing_file", name) && is_file(backing, f))
+    struct loop_backing beneath;
+    if (loops_backing(&beneath, name) &&
+        ((beneath.told && beneath.device == f->device && beneath.inode == f->inode) || is_file(beneath.path, f)))
         use_add(f->r, "it backs the loop device /dev/%s; losetup -d /dev/%s first", name, name);
     return 0;
 }

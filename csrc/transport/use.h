@@ -23,6 +23,9 @@ void use_add(struct use_report *r, const char *format, ...) __attribute__((forma
  * every namespace that can be seen, swap, loop devices, what the machine was booted from. */
 void use_of_device(struct use_report *r, const char *name);
 
+/* What a loop device lies on, which is written to with it: a block device, or a file that is another loop device's too. */
+void use_beneath(struct use_report *r, const char *name);
+
 /* The partitions of a disk, as a reason by themselves. */
 void use_of_partitions(struct use_report *r, const char *name);
 

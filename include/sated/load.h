@@ -19,10 +19,11 @@ extern "C" {
 struct sated_load;
 
 enum sated_engine {
-    SATED_ENGINE_AUTO = 0, /* io_uring where it works, else threads, announced in the note */
+    SATED_ENGINE_AUTO = 0, /* the first of the three that this machine lets us have, announced in the note */
     SATED_ENGINE_IO_URING = 1,
-    SATED_ENGINE_SYNC = 2,      /* one blocking thread for each outstanding I/O */
-    SATED_ENGINE_SIMULATED = 3, /* told, never asked for */
+    SATED_ENGINE_LIBAIO = 2,    /* neither trims nor write-zeroes */
+    SATED_ENGINE_THREADS = 3,   /* one blocking thread for each outstanding I/O */
+    SATED_ENGINE_SIMULATED = 4, /* told, never asked for */
 };
 
 enum sated_phase {
@@ -77,7 +78,7 @@ struct sated_row {
     uint32_t member;     /* index of the drive */
     uint32_t phase;      /* enum sated_phase */
     uint32_t op;         /* enum sated_op */
-    uint32_t size_bytes; /* of an I/O */
+    uint32_t size_bytes; /* of an I/O; 0 of a flush */
 };
 
 /* A row per interval and drive: its surroundings. */

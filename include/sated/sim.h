@@ -32,6 +32,9 @@ struct sated_sim_counters {
     uint64_t free_blocks;
     uint32_t unit_bytes; /* of a mapping unit */
     uint32_t scale;      /* 1/scale of the blocks */
+    uint64_t served_write_zeroes;
+    uint64_t served_flushes;
+    uint64_t zeroed_bytes;
 };
 
 /* The names of the models built in. Return: a name, NULL behind the last. Thread: any. Owner: the

@@ -18,23 +18,40 @@ enum sated_op {
     SATED_READ = 0,
     SATED_WRITE = 1,
     SATED_TRIM = 2,
+    SATED_WRITE_ZEROES = 3, /* no data crosses the link: NVMe Write Zeroes, SCSI WRITE SAME, fallocate of a file */
+    SATED_FLUSH = 4,        /* empties the drive's write cache (fsync); has neither address nor size */
 };
 
 enum sated_access {
-    SATED_RANDOM = 0,     /* uniform, with replacement: every aligned offset equally likely at each I/O. Aligned to the
+    SATED_RANDOM = 0,      /* uniform, with replacement: every aligned offset equally likely at each I/O. Aligned to the
                               greatest power of two that divides all sizes of the workload, at least the drive's
                               logical block: 4 KiB for 4k, 512 bytes for 512,4k, 2 KiB for 6144,10240 */
-    SATED_SEQUENTIAL = 1, /* thread i of n starts at i/n of the range (aligned down likewise), goes on by the size of
+    SATED_SEQUENTIAL = 1,  /* thread i of n starts at i/n of the range (aligned down likewise), goes on by the size of
                               each I/O, and wraps in the whole range: an I/O that would cross the end starts at the
-                              beginning */
+                              beginning. With `streams` of them in each thread, they take turns, and stream i of all
+                              n starts at i/n */
+    SATED_PERMUTATION = 2, /* each block of the one I/O size once in a pass, in another order in each pass; the threads
+                              of a drive share the passes. Not what an application does: see
+                              docs/explanation/random-addresses.md */
+    /* The rest is random with replacement, but not uniform. An address is one at which the greatest I/O fits. */
+    SATED_ZIPF = 3,   /* the k-th likeliest address is proportional to 1/k^theta (Zipf's law) */
+    SATED_PARETO = 4, /* 1 - h of the I/Os go to h of the addresses, and so on within these (the self-similar law of
+                         Gray et al. 1994, as fio's pareto). This one and the one before it scatter what is likely over
+                         the range */
+    SATED_NORMAL = 5, /* around the middle of the range, cut off at its ends and at 8 standard deviations */
+    SATED_ZONES = 6,  /* shares of the I/Os go to zones of the range, uniform in each */
 };
 
 enum sated_data {
-    SATED_DATA_RANDOM = 0, /* incompressible, different for every write */
+    SATED_DATA_RANDOM = 0, /* different for every write; incompressible unless `compress` says otherwise */
     SATED_DATA_ZEROS = 1,
 };
 
-#define SATED_SIZES_MAX 32
+#define SATED_OPS 5 /* how many operations there are */
+#define SATED_SIZES_MAX 64
+#define SATED_ZONES_MAX 16
+#define SATED_SEGMENTS_MAX 65536
+#define SATED_STREAMS_MAX 1024
 
 /* Which keys were set: what sated_workload_set has to know so that they may come in any order. */
 #define SATED_GIVEN_OP 1
@@ -45,6 +62,16 @@ enum sated_data {
 #define SATED_GIVEN_TRIM 32
 #define SATED_GIVEN_SIZE 64
 #define SATED_GIVEN_SIZES 128
+#define SATED_GIVEN_ZONES 256
+#define SATED_GIVEN_WRITE_ZEROES 512
+#define SATED_GIVEN_FLUSH 1024
+
+/* The zones of a direction follow one another from the beginning of the range. */
+struct sated_zone {
+    double share;    /* of the I/Os; those of all zones sum to 1 or 100 */
+    double fraction; /* of the range, 0 to 1 */
+    uint64_t bytes;  /* or so many; neither: all that the others leave */
+};
 
 struct sated_workload {
     uint32_t size;    /* of this struct */
@@ -53,22 +80,37 @@ struct sated_workload {
     uint32_t depth;   /* per thread, 1 to 4096; threads x depth are outstanding at most */
     uint32_t data;    /* enum sated_data */
     uint32_t n_sizes;
-    double share[3];         /* of read, write, trim, by enum sated_op; sum 1 or 100 */
+    double share[5];         /* of the operations, by enum sated_op; sum 1 or 100 */
     uint64_t offset_bytes;   /* where the range begins */
     uint64_t length_bytes;   /* its length; 0 = to the end of what is accessible */
-    uint32_t size_bytes[32]; /* SATED_SIZES_MAX: I/O sizes, multiples of 512 */
-    double size_share[32];   /* share of the I/Os of each size; sum 1 or 100 */
+    uint32_t size_bytes[64]; /* SATED_SIZES_MAX: I/O sizes, multiples of 512 */
+    double size_share[64];   /* share of the I/Os of each size; sum 1 or 100 */
     uint32_t given;          /* SATED_GIVEN_*; 0 where the fields are filled by hand */
+    uint32_t streams;        /* SEQUENTIAL: of each thread, up to 1024; 0 = 1 */
+    double theta;            /* ZIPF: above 0, 10 at most; 0 = 1.1 */
+    double h;                /* PARETO: between 0 and 0.5; 0 = 0.2 */
+    double stddev;           /* NORMAL: a fraction of the range, 10 at most; 0 = 0.1 */
+    double compress;         /* RANDOM data: this fraction of every 512 bytes written is zeros, 0.98 at most */
+    double dedupe;           /* RANDOM data: this fraction of the writes has contents that was written before */
+    uint64_t active_bytes;   /* active range: only so much of the range is used */
+    double active_fraction;  /* or this fraction of it; neither: all of it */
+    uint32_t segments;       /* which is spread over it in so many equal parts at equal distances; 0 = 1 */
+    uint32_t n_zones[2];     /* ZONES of reads, and of all else; 0 = uniform */
     uint32_t reserved;
+    struct sated_zone zones[2][16]; /* SATED_ZONES_MAX */
 };
 
 /* 4 KiB random reads, one thread, depth 1. */
 void sated_workload_init(struct sated_workload *w);
 
-/* Sets one key; they may come in any order. @param key op, access, read, write, trim, size, sizes, threads, depth,
- * offset, length, data; @param text as in TOML: "randwrite", "2/3", "4k", "512:10,4k:60,64k:30".
- * op = read, write or trim is the direction, and sequential unless access says otherwise; randread, randwrite and
- * randtrim are random. read and write are shares (or percentages): one of them alone leaves the rest to the other.
+/* Sets one key; they may come in any order. @param key op, access, read, write, trim, write_zeroes, flush, size, sizes,
+ * threads, depth, offset, length, data, streams, theta, h, stddev, zones, read_zones, write_zones, active, segments,
+ * compress, dedupe; @param text as in TOML: "randwrite", "2/3", "4k", "512:10,4k:60,64k:30".
+ * op = read, write, trim, write_zeroes or flush is the direction, and sequential unless access says otherwise; with rand
+ * in front it is random. The operations are also keys, for their shares (or percentages): read or write alone leaves the
+ * rest to the other. zones = "50:5,30:15,20:80" sends 50 % of the I/Os to the first 5 % of the range, 30 % to the next
+ * 15 %, 20 % to the rest; a zone may also have bytes with a unit ("50:4k"), or nothing, which is what the others leave
+ * ("50:4k,50:"). read_zones and write_zones are of one direction, where writes are all that is no read.
  * Return: 0, or SATED_PARSE with a sentence that names the nearest known key, the right form or the contradiction. */
 int sated_workload_set(struct sated_workload *w, const char *key, const char *text);
 

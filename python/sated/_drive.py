@@ -303,8 +303,16 @@ class Drive(Commands):
             raise UnsafeError(
                 "confirm= got what was read from the drive: type the token, do not read it from the drive"
             )
+        if confirm is not None and not isinstance(confirm, str):
+            raise UnsafeError(f"confirm= is a {type(confirm).__name__}: type the token as text")
+        try:
+            token = ffi.NULL if confirm is None else os.fsencode(confirm)  # as the path of a file is
+        except UnicodeEncodeError as error:
+            raise UnsafeError(f"confirm= has a character that no token has: {error}") from None
+        if confirm is not None and b"\0" in token:  # C would not see what is behind it
+            raise UnsafeError("confirm= has a NUL, and no token has one: type the token to the letter")
         permit = lib.sated_drive_wipe_signatures if wipe_signatures else lib.sated_drive_permit
-        check(permit(self._handle, ffi.NULL if confirm is None else confirm.encode()))
+        check(permit(self._handle, token))
         self._permitted = True
 
     def now_s(self) -> float:
@@ -429,7 +437,8 @@ class Drive(Commands):
         power: PowerControl | None = None,
         confirm: str | None = None,
     ) -> Provisioning:
-        """Limits what can be addressed: to a fraction of the native LBAs, to bytes, or to a number of logical blocks.
+        """Limits what can be addressed: to a fraction of the native LBAs, to bytes (a text such as "100GB" is rounded
+        down to a multiple of 4096), or to a number of logical blocks.
 
         `method`: "auto" or "lba", an LBA limit in this handle (and in a simulated drive's state); or by the drive
         itself "hpa", "amac", "dco", "mode-select" or "namespace" (`capacity_methods` tells what each destroys).

@@ -34,6 +34,8 @@ def c_enum(name: str, prefix: str) -> type[enum.IntEnum]:
 def _field(ctype: Any) -> Any:
     if ctype.kind == "array":
         return (_field(ctype.item), (ctype.length,))
+    if ctype.kind == "struct":
+        return dtype(ctype.cname.removeprefix("struct "))
     if ctype.cname in _NUMPY:
         return _NUMPY[ctype.cname]
     kind = "u" if ctype.cname.startswith("u") else "i"

@@ -179,7 +179,7 @@ def start(
     `until`: "pts", "range-20", or a callable that gets the table so far and returns a bool or a Verdict, in a thread of
     the load; asked every
     `check_every` reported seconds at ticks of the drive's clock. `confirm`: the token (or one for each drive) where the
-    workload changes a drive. `engine`: auto, io_uring or sync; a simulated drive has its own.
+    workload changes a drive. `engine`: auto, io_uring, libaio or threads; a simulated drive has its own, sim.
 
     Raises ParseError, UnsafeError, StateError, DriveOSError.
     """

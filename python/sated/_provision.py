@@ -188,4 +188,6 @@ def set_capacity(
         out: Any = ffi.new("uint64_t *")
         check(lib.sated_workload_capacity(str(capacity).encode(), native, out))
         wanted = int(out[0])
+        if isinstance(capacity, str) and wanted < native:  # "100GB" is no multiple of 4096: the next one below it
+            wanted = wanted // 4096 * 4096
     return _set(drive, wanted, which, power)

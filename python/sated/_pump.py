@@ -18,16 +18,20 @@ from sated._drive import Drive
 from sated._ffi import ffi, lib, text, view
 from sated._histogram import Histogram
 from sated._result import Result, Total, Totals
-from sated._workload import Workload
+from sated._workload import OPS, Workload
 from sated.errors import ParseError, check, last_error
 from sated.steady import Minute, Rounds, Settle, Verdict
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-ENGINES = {"auto": lib.SATED_ENGINE_AUTO, "io_uring": lib.SATED_ENGINE_IO_URING, "sync": lib.SATED_ENGINE_SYNC}
-_ENGINE_NAMES = {**{value: name for name, value in ENGINES.items()}, lib.SATED_ENGINE_SIMULATED: "simulated"}
-_OPS = ("read", "write", "trim")
+ENGINES = {
+    "auto": lib.SATED_ENGINE_AUTO,
+    "io_uring": lib.SATED_ENGINE_IO_URING,
+    "libaio": lib.SATED_ENGINE_LIBAIO,
+    "threads": lib.SATED_ENGINE_THREADS,
+}
+_ENGINE_NAMES = {**{value: name for name, value in ENGINES.items()}, lib.SATED_ENGINE_SIMULATED: "sim"}
 _CHUNK = 4096
 
 Until = str | Callable[["pa.Table"], "bool | Verdict"]
@@ -248,7 +252,7 @@ class Pump:
 
         return Total(
             member=int(c.member),
-            op=_OPS[c.op],
+            op=OPS[c.op],
             size=int(c.size_bytes),
             duration_s=c.duration_ns / 1e9,
             ios=int(c.ios),

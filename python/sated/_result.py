@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sated._histogram import Histogram
-from sated._workload import Workload
+from sated._workload import OPS, Workload
 from sated.errors import ParseError, StateError
 from sated.steady import Minute, Verdict
 
@@ -176,8 +176,8 @@ class Result:
 
     def histogram(self, op: str | None = None, kind: str = "service") -> Histogram:
         """The latencies of the measured phase, over all drives: of one operation, or of all."""
-        if op not in (None, "read", "write", "trim"):
-            raise ParseError(f'operation "{op}" is unknown: use read, write or trim')
+        if op not in (None, *OPS):
+            raise ParseError(f'operation "{op}" is unknown: use one of {", ".join(OPS)}')
         if kind != "service":
             raise ParseError(f'histogram kind "{kind}" is unknown: this version measures service time, from submission')
         return self.totals.histogram(op)
@@ -188,7 +188,7 @@ class Result:
         said of a load that `ios` or `bytes` could end, whose queue runs empty, nor of a simulated drive."""
         return (
             not self.limited
-            and self.totals.engine not in ("simulated", "none")
+            and self.totals.engine not in ("sim", "none")
             and self.totals.queue_mean < 0.95 * self.outstanding
         )
 

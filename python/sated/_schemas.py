@@ -5,7 +5,6 @@ from __future__ import annotations
 import pyarrow as pa
 
 PHASES = ("ramp", "settle", "measured", "after_stop")
-OPS = ("read", "write", "trim")
 
 _F = pa.float64()
 

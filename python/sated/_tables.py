@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sated._schemas import ENVIRONMENT, HISTOGRAMS, INTERVALS, OPS, PHASES
+from sated._schemas import ENVIRONMENT, HISTOGRAMS, INTERVALS, PHASES
+from sated._workload import OPS
 
 _PHASES, _OPS = np.array(PHASES, object), np.array(OPS, object)
 

@@ -174,17 +174,20 @@ def setting(fraction: float | None) -> str:
     return "as found" if fraction is None else f"{100 * fraction:g} % LBA"
 
 
-def workload(size: Any, *, sequential: bool, read: float, trim: float = 0.0) -> str:
-    """What a load does; `read` and `trim` are its shares of reads and trims.
+def workload(
+    size: Any, *, sequential: bool, read: float, trim: float = 0.0, write_zeroes: float = 0.0, flush: float = 0.0
+) -> str:
+    """What a load does; `read` and the following are its shares of those operations.
 
     >>> workload(4096, sequential=False, read=0.0), workload(131072, sequential=True, read=0.0, trim=1.0)
     ('4 KiB random write', '128 KiB sequential trim')
     >>> workload(8192, sequential=False, read=2 / 3), workload(4096, sequential=False, read=0.5, trim=0.2)
     ('8 KiB random 66.67 % read', '4 KiB random 50 % read, 20 % trim')
     """
-    shares = {"read": read, "write": 1 - read - trim, "trim": trim}
+    others = {"trim": trim, "write-zeroes": write_zeroes, "flush": flush}
+    shares = {"read": read, "write": 1 - read - sum(others.values()), **others}
     whole = next((op for op, share in shares.items() if share >= 1 - 1e-9), None)
-    mixed = ", ".join(f"{100 * shares[op]:.4g} % {op}" for op in ("read", "trim") if op == "read" or trim)
+    mixed = ", ".join(f"{100 * shares[op]:.4g} % {op}" for op in ("read", *others) if op == "read" or shares[op])
     return f"{io_size(size)} {'sequential' if sequential else 'random'} {whole or mixed}"
 
 

@@ -8,16 +8,30 @@ from typing import Any
 from sated._ffi import ffi, lib
 from sated.errors import check
 
+OPS = ("read", "write", "trim", "write_zeroes", "flush")
+"""By enum sated_op."""
+_ACCESSES = ("random", "sequential", "permutation", "zipf", "pareto", "normal", "zones")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Workload:
     """What a load does; the same keys and texts as in TOML, in C and on the command line, checked when it is made.
 
-    `op`: read, write, trim, or with `rand` in front. `read`, `write`, `trim`: shares of the operations (0.7, "70%",
-    "2/3"), summing to 1 or 100. `size`: one I/O size ("4k"), or `sizes`: {"4k": 60, "64k": 40} by share of I/Os.
-    `access`: random (uniform with replacement) or sequential (thread i of n starts at i/n of the range). `depth` is per
-    thread: threads x depth are outstanding at most. `offset`, `length`: the range, in bytes or as text. `data`: random
-    (incompressible, different for every write) or zeros.
+    `op`: read, write, trim, write_zeroes or flush, the first four also with `rand` in front. `read`, `write`, `trim`,
+    `write_zeroes`, `flush`: shares of the operations (0.7, "70%", "2/3"), summing to 1 or 100. `size`: one I/O size
+    ("4k"), or `sizes`: {"4k": 60, "64k": 40} by share of I/Os, up to 64. `depth` is per thread: threads x depth are
+    outstanding at most. `offset`, `length`: the range, in bytes or as text.
+
+    `access`: random (uniform with replacement); sequential (thread i of n starts at i/n of the range), with `streams`
+    of them in each thread; zipf by `theta`; pareto by `h` (1 - h of the I/Os go to h of the addresses); normal around
+    the middle by `stddev` (a share of the range); permutation (each block once in a pass, as no application does);
+    zones. `zones`: "50:5,30:15,20:80" sends 50 % of the I/Os to the first 5 % of the range, 30 % to the next 15 %, 20 %
+    to the rest; a zone may have bytes with a unit, or nothing, which is the rest ("50:4k,50:"). `read_zones`,
+    `write_zones`: of reads, and of all else. `active`: only so much of the range ("16GiB", "10%"), spread over it in
+    `segments`.
+
+    `data`: random (different for every write) or zeros. `compress`: this share of random data is zeros. `dedupe`: this
+    share of the writes has contents that was written before.
 
     >>> Workload(op="randwrite", size="4k", threads=16, depth=16).outstanding
     256
@@ -27,6 +41,8 @@ class Workload:
     read: float | str | None = None
     write: float | str | None = None
     trim: float | str | None = None
+    write_zeroes: float | str | None = None
+    flush: float | str | None = None
     size: int | str | None = None
     sizes: dict[str, float] | None = None
     access: str | None = None
@@ -35,6 +51,17 @@ class Workload:
     offset: int | str | None = None
     length: int | str | None = None
     data: str = "random"
+    streams: int | None = None
+    theta: float | None = None
+    h: float | str | None = None
+    stddev: float | str | None = None
+    zones: str | None = None
+    read_zones: str | None = None
+    write_zones: str | None = None
+    active: int | str | None = None
+    segments: int | None = None
+    compress: float | str | None = None
+    dedupe: float | str | None = None
 
     def __post_init__(self) -> None:
         self._c()
@@ -65,7 +92,7 @@ class Workload:
         """Of each operation, summing to 1."""
         c = self._c()
         whole = sum(c.share)
-        return {name: c.share[i] / whole for i, name in enumerate(("read", "write", "trim")) if c.share[i] > 0}
+        return {name: c.share[i] / whole for i, name in enumerate(OPS) if c.share[i] > 0}
 
     @property
     def size_bytes(self) -> dict[int, float]:
@@ -79,8 +106,13 @@ class Workload:
         return bool(self._c().access == lib.SATED_SEQUENTIAL)
 
     @property
+    def order(self) -> str:
+        """The access that comes of `access`, `op` and `zones`."""
+        return _ACCESSES[self._c().access]
+
+    @property
     def writes(self) -> bool:
-        """Whether it changes the drive (writes or trims)."""
+        """Whether it changes the drive (all but reads and, to be on the safe side, flushes too)."""
         return any(name != "read" for name in self.shares)
 
 

@@ -184,6 +184,9 @@ class Counters:
     free_blocks: int
     unit_bytes: int
     scale: int
+    served_write_zeroes: int
+    served_flushes: int
+    zeroed_bytes: int
 
     @property
     def host_writes(self) -> int:

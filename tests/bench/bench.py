@@ -5,16 +5,20 @@ CPU seconds, not wall seconds, so that what else runs on the machine matters les
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import loops
 import sated
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -78,15 +82,70 @@ BENCHES: dict[str, Callable[[], float]] = {
 }
 
 
+def of_the_loop(pairs: int) -> dict[str, Any]:
+    """Instructions by callgrind, and IOPS against fio with full statistics and against t/io_uring (whose path stands in
+    T_IO_URING) in interleaved pairs. What is not installed has no row."""
+    told: dict[str, Any] = {}
+    with loops.built() as loop:
+        batch = {"depth": 32, "batch": 8}
+        if shutil.which("valgrind"):
+            told["instructions_per_io"] = {
+                "all_recorded": loop.instructions(**loops.ALIAS, **batch),
+                "all_recorded_4k": loop.instructions(op="randread", size="4k", **batch),
+                "nothing_recorded": loop.instructions("nothing_recorded", op="randread", size="4k", **batch),
+                "writes_4k": loop.instructions(op="randwrite", size="4k", **batch),
+                "mixed_70_30": loop.instructions(read=0.7, access="random", size="4k", **batch),
+                "two_threads": loop.instructions(op="randread", size="4k", threads=2, **batch),
+            }
+            one, two = (told["instructions_per_io"][name] for name in ("all_recorded_4k", "two_threads"))
+            told["cpu_two_threads"] = two / one
+        if shutil.which(os.environ.get("FIO", "fio")):
+            told["iops_vs_fio"] = {
+                f"depth {depth}, batch {size}, {read} % reads": loops.ratios(
+                    pairs,
+                    lambda depth=depth, size=size, read=read: loops.ours(loop, depth, size, read),
+                    lambda depth=depth, size=size, read=read: loops.fio(depth, size, read),
+                )
+                for depth, size in loops.CELLS
+                for read in (100, 70)
+            }
+            told["iops_vs_fio_untuned"] = loops.ratios(
+                pairs, lambda: loops.ours(loop, 32, 8, 100), lambda: loops.fio(32, 1, 100, tuned=False)
+            )
+        if binary := os.environ.get("T_IO_URING"):
+            told["iops_vs_tio"] = {
+                f"depth {depth}, batch {size}": loops.ratios(
+                    pairs,
+                    lambda depth=depth, size=size: loops.ours(loop, depth, size, 100, "no_operation"),
+                    lambda depth=depth, size=size: loops.t_io_uring(binary, depth, size),
+                )
+                for depth, size in loops.CELLS[1:]
+            }
+    return told
+
+
+def show(told: dict[str, Any]) -> None:
+    for name, value in told.get("instructions_per_io", {}).items():
+        print(f"{'instructions per I/O, ' + name:<56}{value:>10.1f}", flush=True)
+    for other in ("iops_vs_fio", "iops_vs_tio"):
+        for cell, found in told.get(other, {}).items():
+            text = f"{found['median']:.2f} [{found['low']:.2f}, {found['high']:.2f}]"
+            print(f"{other.replace('_', ' ') + ', ' + cell:<56}{text:>20}", flush=True)
+
+
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pairs", type=int, default=9, help="interleaved runs of ours and theirs")
+    options = parser.parse_args()
+    told: dict[str, Any] = {"version": sated.__version__, "machine": platform.machine(), **of_the_loop(options.pairs)}
+    show(told)
     found = {}
     for name, bench in BENCHES.items():
         found[name] = max(bench() for _ in range(3))
         print(f"{name:<42}{found[name]:>16,.1f} /CPU-s", flush=True)
     out = ROOT / "build" / "bench.json"
     out.parent.mkdir(exist_ok=True)
-    told = {"version": sated.__version__, "machine": platform.machine(), "per_cpu_second": found}
-    out.write_text(json.dumps(told, indent=2) + "\n")
+    out.write_text(json.dumps({**told, "per_cpu_second": found}, indent=2) + "\n")
     print(out)
 
 

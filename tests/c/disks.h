@@ -35,11 +35,11 @@ struct disk {
     char name[16];
     unsigned major, minor;
     uint64_t sequence;
-    int holders;                               /* by exclusive opens of ours */
-    int error;                                 /* of opening it for writing: EBUSY, EROFS, ... */
-    int changed;                               /* commands that change something, and reached it */
-    uint8_t cmic, nmic, rescap, fna, attached; /* of NVMe */
-    uint32_t keys;                             /* reservation keys, of SCSI */
+    int holders;                                             /* by exclusive opens of ours */
+    int error;                                               /* of opening it for writing: EBUSY, EROFS, ... */
+    int changed;                                             /* commands that change something, and reached it */
+    uint8_t cmic, nmic, rescap, fna, attached, oacs, unseen; /* of NVMe */
+    uint32_t keys;                                           /* reservation keys, of SCSI */
     bool character;
 };
 
@@ -142,7 +142,8 @@ static int nvme_answer(struct disk *d, bool admin, struct nvme_passthru_cmd64 *c
         memset(page, 0, c->data_len);
         switch (c->cdw10 & 0xff) {
         case 0x00: page[30] = d->nmic, page[31] = d->rescap; break;
-        case 0x01: page[76] = d->cmic, page[524] = d->fna; break;
+        case 0x01: page[76] = d->cmic, page[524] = d->fna, page[256] = d->oacs; break;
+        case 0x10: page[0] = 1, page[4] = 2, page[8] = d->unseen; break;
         case 0x12: page[0] = d->attached; break;
         default: break;
         }

@@ -12,7 +12,8 @@ static int prepare(struct sated_workload *w, uint64_t whole, uint32_t block)
 {
     CHECK_EQ(sated_workload_check(w), 0);
     mix_init(&m, w);
-    return address_range_init(&range, w, &m, whole, block, "drive");
+    address_range_free(&range);
+    return address_range_init(&range, w, &m, whole, block, 1, "drive");
 }
 
 static void uniform(void)
@@ -27,7 +28,7 @@ static void uniform(void)
     CHECK_EQ(prepare(&w, PLACES * 4096 + 512, 512), 0);
     random_seed(&r, 11, 0);
     for (int i = 0; i < N; i++) {
-        uint64_t at = address_next(&a, &range, &r, 0, 4096);
+        uint64_t at = address_next(&a, &range, &r, SATED_READ, 0, 4096);
         if (at % 4096 || at / 4096 >= PLACES) {
             CHECK(false);
             return;
@@ -43,7 +44,7 @@ static void uniform(void)
     w.length_bytes = sizeof seen * UINT64_C(4096);
     CHECK_EQ(prepare(&w, UINT64_C(1) << 40, 512), 0);
     for (size_t i = 0; i < sizeof seen; i++) {
-        bool *s = &seen[address_next(&a, &range, &r, 0, 4096) / 4096];
+        bool *s = &seen[address_next(&a, &range, &r, SATED_READ, 0, 4096) / 4096];
         distinct += !*s;
         *s = true;
     }
@@ -64,7 +65,7 @@ static void two_sizes(void)
     random_seed(&r, 12, 0);
     for (int i = 0; i < 20000; i++) {
         uint32_t class = mix_draw(&m, &r);
-        uint64_t at = address_next(&a, &range, &r, class, m.bytes[class]);
+        uint64_t at = address_next(&a, &range, &r, m.op[class], class, m.bytes[class]);
         counts[class]++;
         CHECK(at % 2048 == 0 && at + m.bytes[class] <= UINT64_C(1) << 30);
         odd += at % 6144 != 0;
@@ -89,7 +90,7 @@ static void sequential(void)
     for (uint32_t t = 0; t < 4; t++) {
         address_init(&a, &range, t, 4);
         for (uint64_t i = 0; i < 25; i++)
-            CHECK_EQ(address_next(&a, &range, &r, 0, 131072), 131072 + (starts[t] + i) % 10 * 131072);
+            CHECK_EQ(address_next(&a, &range, &r, SATED_READ, 0, 131072), 131072 + (starts[t] + i) % 10 * 131072);
     }
     /* Mixed sizes go on by what was drawn and never cross the end. */
     sated_workload_init(&w);
@@ -102,7 +103,7 @@ static void sequential(void)
         uint32_t class = mix_draw(&m, &r), bytes = m.bytes[class];
         if (expected + bytes > 10 * 4096)
             expected = 0;
-        CHECK_EQ(address_next(&a, &range, &r, class, bytes), expected);
+        CHECK_EQ(address_next(&a, &range, &r, m.op[class], class, bytes), expected);
         expected += bytes;
     }
 }
@@ -145,7 +146,9 @@ static void data(void)
     CHECK(d.bytes - d.pool >= 16u << 20);
     random_seed(&r, 13, 0);
     for (uint32_t i = 0; i < WRITES; i++)
-        memcpy(all + i * 4096, data_write(i % 2 ? &d : &other, &r, i / 2 % 4, 4096), 4096);
+        memcpy(all + i * 4096,
+               data_write(i % 2 ? &d : &other, random_next(&r), data_stripe(i % 2 ? &d : &other, i / 2 % 4), 4096),
+               4096);
     static uint64_t counts[256];
     static double expected[256];
     for (size_t i = 0; i < SECTORS * 512; i++)

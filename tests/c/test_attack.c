@@ -170,7 +170,7 @@ static void start_load(struct sated_drive *d)
     sated_workload_init(&w);
     sated_load_options_init(&opt);
     opt.ios = 16;
-    opt.engine = SATED_ENGINE_SYNC;
+    opt.engine = SATED_ENGINE_THREADS;
     opt.without = SATED_WITHOUT_ENVIRONMENT | SATED_WITHOUT_HISTOGRAMS;
     CHECK_EQ(sated_workload_set(&w, "op", "randwrite"), 0);
     if (sated_load_start(&l, &d, 1, &w, &opt) == 0)
@@ -232,6 +232,93 @@ static int test_moments(void)
             sated_drive_close(d);
         }
     return attempts;
+}
+
+/* The drive is gone, and when it is looked for a bystander has its serial number, as many a USB bridge gives the same one to
+ * each drive. */
+static int test_same_bridge(void)
+{
+    static const char *const places[] = {"usb1/1-1/1-1:1.0/host0/target0:0:0/0:0:0:0/block/",
+                                         "usb1/1-2/1-2:1.0/host1/target1:0:0/1:0:0:0/block/"};
+    int attempts = 0;
+    for (int same_name = 0; same_name < 2; same_name++, attempts++) {
+        char place[100];
+        disks_new();
+        sysfs_gone();
+        unlink(in("m/sys/block/sda"));
+        snprintf(place, sizeof place, "%ssda", places[0]);
+        put_block(SDA, place, 8, 0);
+        put_serial("sda", "0123456789AB\n");
+        struct sated_drive *d = disk_open("sda");
+        CHECK(!strcmp(d->identity.transport, "usb"));
+        CHECK_EQ(sated_drive_permit(d, "0123456789AB"), 0);
+        sysfs_gone();
+        disks[SDA].name[0] = '\0';
+        snprintf(place, sizeof place, "%s%s", places[1], same_name ? "sda" : "sdb");
+        unlink(in("m/sys/class/block/sdb")), unlink(in("m/sys/block/sdb")), unlink(in("m/sys/dev/block/8:16"));
+        unlink(in("m/sys/block/sda"));
+        put_block(SDB, place, 8, same_name ? 0 : 16);
+        put_serial(same_name ? "sda" : "sdb", "0123456789AB\n");
+        CHECK_EQ(sated_drive_refresh(d), SATED_UNSAFE);
+        sated_detail_get(&detail);
+        CHECK_TEXT(detail.text, "open it anew");
+        CHECK(!d->permitted && !d->permitted_whole);
+        CHECK_EQ(try_everything(d), 0);
+        CHECK(disk_is(SDB, BYSTANDER));
+        CHECK_EQ(disks[SDB].changed, 0);
+        sated_drive_close(d);
+    }
+    return attempts;
+}
+
+/* The bystander is a namespace that only another host's controller has: nothing in sysfs tells of it. */
+static int test_unseen_namespace(void)
+{
+    static const struct sated_nvme_command sanitize = {.admin = true, .opcode = 0x84, .cdw10 = 2},
+                                           format = {.admin = true, .opcode = 0x80, .nsid = 1, .cdw10 = 1 << 9};
+    for (int attached = 0; attached < 2; attached++) {
+        disks_new();
+        disks[CTRL].oacs = 8;
+        disks[CTRL].unseen = 7;
+        disks[CTRL].attached = (uint8_t)attached;
+        struct sated_drive *d = disk_open("nvme0n1");
+        CHECK_EQ(sated_drive_permit(d, "SERIALN3:1"), 0); /* its own blocks are its own */
+        CHECK_EQ(sated_nvme_admin_raw(d, &sanitize, NULL, NULL), SATED_UNSAFE);
+        CHECK_EQ(sated_drive_permit(d, "SERIALN3:all"), attached ? SATED_UNSAFE : 0);
+        sated_detail_get(&detail);
+        if (attached)
+            CHECK_TEXT(detail.text, "namespace 7 too");
+        CHECK_EQ(sated_nvme_admin_raw(d, &sanitize, NULL, NULL), attached ? SATED_UNSAFE : 0);
+        disks[CTRL].fna = 3;
+        CHECK_EQ(sated_nvme_admin_raw(d, &format, NULL, NULL), attached ? SATED_UNSAFE : 0);
+        sated_drive_close(d);
+    }
+    return 3;
+}
+
+/* A set is confirmed with the members that it has then: the bystander becomes one, or takes a member's name. */
+static int test_set_grows(void)
+{
+    for (int added = 0; added < 2; added++) {
+        disks_new();
+        put_block(MD, "virtual/block/md127", 9, 127);
+        put_attribute("m", "md127", "md/level", "raid0\n");
+        put_attribute("m", "md127", "md/uuid", "01234567-89ab-cdef-0123-456789abcdef\n");
+        put_folder(in("m/sys/class/block/md127/slaves/sda"));
+        struct sated_drive *d = disk_open("md127");
+        CHECK_EQ(sated_drive_permit(d, "01234567-89ab-cdef-0123-456789abcdef"), 0);
+        CHECK_EQ(handle_check_same(d), 0);
+        if (added)
+            put_folder(in("m/sys/class/block/md127/slaves/sdb"));
+        else
+            put_attribute("m", "sda", "diskseq", "4711\n");
+        CHECK_EQ(try_everything(d), 0);
+        CHECK_EQ(handle_check_same(d), SATED_UNSAFE);
+        sated_detail_get(&detail);
+        CHECK_TEXT(detail.text, "its members are no longer");
+        sated_drive_close(d);
+    }
+    return 2;
 }
 
 /* ---- Consent ---- */
@@ -410,7 +497,8 @@ int main(void)
         return 1;
     setenv("SATED_STATE_DIR", in("state"), 1);
     disks_begin();
-    int attempts = test_moments() + test_tokens() + test_namespaces() + test_units();
+    int attempts = test_moments() + test_same_bridge() + test_set_grows() + test_unseen_namespace() + test_tokens() +
+                   test_namespaces() + test_units();
     printf("# %d attempts\n", attempts);
     CHECK(attempts >= 50);
     tree_end();

@@ -306,6 +306,23 @@ static void test_guard(void)
     free(path);
 }
 
+/* What looks like a file of 4 KiB may be settings of the kernel, or registers of a device. */
+static void test_kernel_file(void)
+{
+    static const char path[] = "/sys/kernel/uevent_seqnum";
+    struct sated_drive *d = NULL;
+    struct sated_guard guard;
+    if (access(path, R_OK) || sated_drive_open(&d, path, NULL)) {
+        printf("# skipped: there is no %s here\n", path);
+        return;
+    }
+    CHECK_EQ(sated_drive_guard(d, &guard), 0);
+    CHECK(!guard.safe);
+    CHECK_TEXT(guard.reasons, "settings of the kernel (sysfs)");
+    CHECK_EQ(sated_drive_permit(d, path), SATED_UNSAFE);
+    sated_drive_close(d);
+}
+
 int main(void)
 {
     if (tree_begin())
@@ -315,6 +332,7 @@ int main(void)
     test_consent();
     test_locked();
     test_guard();
+    test_kernel_file();
     CHECK_EQ(descriptors(), before);
     CHECK_EQ(chdir("/"), 0);
     tree_end();

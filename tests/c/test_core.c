@@ -12,6 +12,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/histogram.h"
+#include "core/power.h"
 #include "core/random.h"
 #include "core/size.h"
 
@@ -395,8 +396,24 @@ static void test_error(void)
     CHECK_EQ(sated_log_take(text, sizeof text), 0);
 }
 
+/* Against libm, whose functions are right to the last bit or so. */
+static void test_power(void)
+{
+    for (double x = 1e-300; x < 1e300; x *= 1.37) {
+        CHECK(fabs(power_log(x) - log(x)) <= 1e-15 * fabs(log(x)));
+        CHECK(fabs(power_of(x, 0.731) / pow(x, 0.731) - 1) < 2e-13);
+    }
+    for (double x = 0.5; x < 2; x += 0.001)
+        CHECK(fabs(power_log(x) - log(x)) <= 3e-16);
+    for (double x = -690; x < 700; x += 0.37)
+        CHECK(fabs(power_exp(x) / exp(x) - 1) < 1e-15 + 3e-16 * fabs(x) / 10);
+    CHECK_EQ(power_exp(0) == 1, true);
+    CHECK_EQ(power_exp(-1000) == 0, true);
+}
+
 int main(void)
 {
+    test_power();
     test_random();
     test_histogram();
     test_steady();

@@ -73,8 +73,9 @@ static int load(struct sated_drive *d, const char *op)
     opt.ios = 64;
     CHECK_EQ(sated_workload_set(&w, "op", op), 0);
     int rc = sated_load_start(&l, &d, 1, &w, &opt);
-    while (!rc && (rc = sated_load_wait(l, 1000000000)) == 1)
-        ;
+    if (!rc)
+        while ((rc = sated_load_wait(l, 1000000000)) == 1) /* it runs yet */
+            ;
     sated_detail_get(&detail);
     sated_load_free(l);
     return rc;
@@ -230,6 +231,87 @@ static void test_held(void)
     close(fd);
 }
 
+/* A second loop device, over `backing`. Return: whether there is one. */
+static bool attach_other(char other[64], const char *backing)
+{
+    char command[900];
+    snprintf(command, sizeof command, "losetup -f --show '%s' 2>/dev/null", backing);
+    FILE *f = popen(command, "r");
+    bool have = f && fscanf(f, "%63s", other) == 1;
+    if (f)
+        pclose(f);
+    return have;
+}
+
+static void wipe_refused(const char *path, const char *says)
+{
+    struct sated_drive *d = opened(path);
+    struct sated_identity id;
+    sated_drive_get_identity(d, &id);
+    CHECK_EQ(sated_drive_wipe_signatures(d, id.token), SATED_UNSAFE);
+    sated_detail_get(&detail);
+    CHECK_TEXT(detail.text, says);
+    sated_drive_close(d);
+}
+
+/* What lies beneath is told by what the kernel has open, whatever its path says: each of these leads to a file system that
+ * is mounted, and another way to the same bytes. */
+static void test_beneath(const char *file)
+{
+    char other[64], *node = strdup(in("node")), *second = strdup(in("second"));
+    const char *name = strrchr(loop, '/') + 1;
+    struct stat st;
+    CHECK_EQ(shell("mkfs.ext4 -q -F %s && mkdir -p '%s' && mount %s '%s'", loop, in("mnt"), loop, in("mnt")), 0);
+    if (attach_other(other, file)) { /* the same file */
+        wipe_refused(other, "are loop devices of the same file");
+        CHECK_EQ(shell("losetup -d %s", other), 0);
+    }
+    CHECK_EQ(stat(loop, &st), 0);
+    CHECK_EQ(mknod(node, S_IFBLK | 0600, st.st_rdev), 0);
+    if (attach_other(other, node)) { /* the device, by a node outside /dev */
+        wipe_refused(other, "is a loop device of the block device");
+        CHECK_TEXT(detail.text, name);
+        CHECK_EQ(shell("umount '%s'", in("mnt")), 0);
+        refused(loop, "backs the loop device");
+        CHECK_EQ(shell("losetup -d %s", other), 0);
+        CHECK_EQ(shell("mount %s '%s'", loop, in("mnt")), 0);
+    }
+    /* The name that the loop device was made by is gone, and the file has another. */
+    CHECK_EQ(link(file, second), 0);
+    CHECK_EQ(unlink(file), 0);
+    refused(second, "backs the loop device");
+    CHECK_EQ(rename(second, file), 0);
+    CHECK_EQ(shell("umount '%s'", in("mnt")), 0);
+    CHECK_EQ(shell("dd if=/dev/zero of=%s bs=1M count=32", loop), 0);
+    free(node);
+    free(second);
+}
+
+/* Nor is a file or a loop device written to once the file became another loop device after the permit. */
+static void test_beneath_later(const char *file)
+{
+    char other[64], *plain = strdup(in("plain"));
+    put(plain, "");
+    CHECK_EQ(truncate(plain, 32 * MIB), 0);
+    const char *const backing[] = {file, plain}, *const drives[] = {loop, plain};
+    for (int i = 0; i < 2; i++) {
+        struct sated_drive *d = opened(drives[i]);
+        struct sated_identity id;
+        CHECK_EQ(sated_drive_get_identity(d, &id), 0);
+        CHECK_EQ(sated_drive_permit(d, id.token), 0);
+        CHECK_EQ(load(d, "randwrite"), 0);
+        if (attach_other(other, backing[i])) {
+            CHECK_EQ(load(d, "randwrite"), SATED_UNSAFE);
+            CHECK_TEXT(detail.text, "may not be written to any more");
+            CHECK_EQ(shell("losetup -d %s", other), 0);
+        }
+        CHECK_EQ(load(d, "randwrite"), 0);
+        sated_drive_close(d);
+    }
+    CHECK_EQ(shell("dd if=/dev/zero of=%s bs=1M count=32", loop), 0);
+    free(plain);
+}
+
 int main(void)
 {
     if (tree_begin())
@@ -248,6 +330,8 @@ int main(void)
         test_swap();
         test_wipe();
         test_held();
+        test_beneath(file);
+        test_beneath_later(file);
 
         /* And the file behind it is not written to either, while it is one. */
         struct sated_drive *d = opened(file);

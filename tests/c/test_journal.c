@@ -113,9 +113,42 @@ static void test_what_cannot_be_read_is_told(void)
         struct journal *j;
         write_text(in("bad.sim.purge.json"), bad[i]);
         REFUSED(journal_find(&j, d, "purge"), SATED_STATE, "--resume");
+        CHECK_EQ(sated_error_exit_code(detail.code, detail.layer), 4); /* of the drive's state, and no bug */
         CHECK(!j);
     }
+    /* A pipe in its place is not waited for. */
+    struct journal *j;
+    CHECK_EQ(unlink(in("bad.sim.purge.json")), 0);
+    CHECK_EQ(mkfifo(in("bad.sim.purge.json"), 0600), 0);
+    alarm(20);
+    REFUSED(journal_find(&j, d, "purge"), -EINVAL, "bad.sim.purge.json");
+    alarm(0);
+    CHECK(!j);
     sated_drive_close(d);
+}
+
+/* A journal under the name of another drive's: what it would restore or finish is not that drive's. */
+static void test_of_another_drive(void)
+{
+    char uri[700], text[2000] = "";
+    struct journal *j;
+    snprintf(uri, sizeof uri, "sim:x210,state=%s", in("one.sim"));
+    struct sated_drive *one = open_drive(uri);
+    snprintf(uri, sizeof uri, "sim:710,state=%s", in("two.sim"));
+    struct sated_drive *two = open_drive(uri);
+    CHECK_EQ(journal_start(&j, one, "purge", plan), 0);
+    journal_leave(j);
+    FILE *f = fopen(in("one.sim.purge.json"), "r");
+    CHECK(f && fread(text, 1, sizeof text - 1, f) > 0);
+    if (f)
+        fclose(f);
+    write_text(in("two.sim.purge.json"), text);
+    REFUSED(journal_find(&j, two, "purge"), SATED_STATE, "of another drive");
+    CHECK(!j);
+    CHECK_EQ(journal_find(&j, one, "purge"), 1);
+    CHECK_EQ(journal_finish(j), 0);
+    sated_drive_close(one);
+    sated_drive_close(two);
 }
 
 static void test_no_folder_for_it(void)
@@ -137,6 +170,7 @@ int main(void)
     test_a_killed_process_is_found_again();
     test_one_that_nothing_outlasts_is_in_its_handle();
     test_what_cannot_be_read_is_told();
+    test_of_another_drive();
     test_no_folder_for_it();
     tree_end();
     return check_done();

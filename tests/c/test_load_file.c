@@ -29,7 +29,7 @@ static void reads(int engine)
         queue += o.totals[i].queue_mean;
     }
     CHECK(queue <= 24 * 1.001);
-    CHECK(o.totals[0].batch_max >= 1 && o.totals[0].batch_max <= (engine == SATED_ENGINE_SYNC ? 1 : 2));
+    CHECK(o.totals[0].batch_max >= 1 && o.totals[0].batch_max <= (engine == SATED_ENGINE_THREADS ? 1 : 2));
     outcome_free(&o);
 
     o = run(d, work("randread", "4k", 1, 8), with(engine, 0, 0.35, 0.1));
@@ -72,21 +72,6 @@ static void writes(int engine)
         equal += !compare(all + (i - 1) * 512, all + i * 512);
     CHECK_EQ(equal, 0);
     CHECK(compare(all, zeros) != 0);
-
-    /* Trims make holes. */
-    o = run(d, work("trim", "64k", 1, 4), opt);
-    if (o.rc) {
-        printf("# trims skipped: %s\n", o.detail.text);
-    } else {
-        struct stat st;
-        CHECK_EQ(o.totals[0].bytes, BYTES);
-        CHECK_EQ(fstat(fd, &st), 0);
-        CHECK(st.st_blocks * 512 < BYTES / 8);
-        CHECK_EQ(st.st_size, BYTES);
-        CHECK_EQ(pread(fd, all, BYTES, 0), BYTES);
-        CHECK(all[0] == 0 && !memcmp(all, all + 1, BYTES - 1));
-    }
-    outcome_free(&o);
     close(fd);
     free(all);
     sated_drive_close(d);
@@ -138,11 +123,45 @@ static void phases(int engine)
     sated_drive_close(d);
 }
 
+/* Trims make holes. */
+static void trims(int engine)
+{
+    enum { BYTES = 4 << 20 };
+    struct sated_drive *d = fresh(BYTES);
+    struct sated_load_options opt = with(engine, 0, 0, 0.1);
+    opt.bytes = BYTES;
+    struct outcome o = run(d, work("trim", "64k", 1, 4), opt);
+    if (o.rc) {
+        printf("# trims skipped: %s\n", o.detail.text);
+    } else {
+        struct stat st;
+        uint8_t *all = malloc(BYTES);
+        int fd = open(path, O_RDONLY);
+        CHECK_EQ(o.totals[0].bytes, BYTES);
+        CHECK_EQ(fstat(fd, &st), 0);
+        CHECK(st.st_blocks * 512 < BYTES / 8);
+        CHECK_EQ(st.st_size, BYTES);
+        CHECK_EQ(pread(fd, all, BYTES, 0), BYTES);
+        CHECK(all[0] == 0 && !memcmp(all, all + 1, BYTES - 1));
+        close(fd);
+        free(all);
+    }
+    outcome_free(&o);
+    sated_drive_close(d);
+}
+
 static int cutting_setup(uint32_t entries, struct io_uring_params *p)
 {
     if (truncate(path, MIB))
         abort();
     return real_kernel.ring_setup(entries, p);
+}
+
+static int cutting_aio_setup(uint32_t entries, unsigned long *context)
+{
+    if (truncate(path, MIB))
+        abort();
+    return real_kernel.aio_setup(entries, context);
 }
 
 static ssize_t cutting_read(int fd, void *p, size_t bytes, uint64_t offset)
@@ -159,6 +178,7 @@ static void short_file(int engine)
     struct sated_load_options opt = with(engine, 0, 10, 0.1);
     opt.max_errors = 20;
     kernel.ring_setup = cutting_setup;
+    kernel.aio_setup = cutting_aio_setup;
     kernel.read_at = cutting_read;
     struct outcome o = run(d, work("read", "4k", 1, 1), opt);
     kernel = real_kernel;
@@ -273,16 +293,66 @@ static void spill(void)
     sated_drive_close(d);
 }
 
+/* Flushes and write-zeroes that the kernel refuses are counted as what they are, and named. */
+static int broken_flush(int fd)
+{
+    (void)fd;
+    return -EIO;
+}
+
+static int no_zero(int fd, uint64_t offset, uint64_t bytes)
+{
+    (void)fd;
+    (void)offset;
+    (void)bytes;
+    return -EOPNOTSUPP;
+}
+
+static void failures_without_data(void)
+{
+    struct sated_drive *d = fresh(MIB);
+    struct sated_workload w = work("write_zeroes", "4k", 1, 2);
+    struct sated_load_options opt = with(SATED_ENGINE_THREADS, 1000, 0, 0.1);
+    opt.max_errors = 10;
+    kernel.flush = broken_flush;
+    kernel.zero = no_zero;
+    struct outcome o = run(d, w, opt);
+    CHECK_EQ(o.rc, -EOPNOTSUPP);
+    CHECK_TEXT(o.detail.text, "the last a write_zeroes of 4096 bytes at offset");
+    CHECK_EQ(o.totals[0].op, SATED_WRITE_ZEROES);
+    outcome_free(&o);
+    sated_workload_init(&w);
+    CHECK_EQ(sated_workload_set(&w, "read", "0.5"), 0);
+    CHECK_EQ(sated_workload_set(&w, "write", "0"), 0);
+    CHECK_EQ(sated_workload_set(&w, "flush", "0.5"), 0);
+    o = run(d, w, opt);
+    CHECK_EQ(o.rc, -EIO);
+    CHECK_EQ(o.n_totals, 2);
+    CHECK_EQ(o.totals[0].errors, 0);
+    CHECK_EQ(o.totals[1].op, SATED_FLUSH);
+    CHECK_EQ(o.totals[1].size_bytes, 0);
+    CHECK_EQ(o.totals[1].ios, 0);
+    CHECK_EQ(o.totals[1].errors, 10);
+    CHECK_TEXT(o.detail.text, "the last a flush");
+    outcome_free(&o);
+    kernel = real_kernel;
+    sated_drive_close(d);
+}
+
 int main(void)
 {
     bool has_uring = files_begin();
-    for (int engine = has_uring ? SATED_ENGINE_IO_URING : SATED_ENGINE_SYNC; engine <= SATED_ENGINE_SYNC; engine++) {
+    for (int engine = has_uring ? SATED_ENGINE_IO_URING : SATED_ENGINE_THREADS; engine <= SATED_ENGINE_THREADS;
+         engine++) {
         reads(engine);
         writes(engine);
+        if (engine != SATED_ENGINE_LIBAIO) /* has none */
+            trims(engine);
         phases(engine);
         short_file(engine);
         full_file_system(engine);
     }
+    failures_without_data();
     refused();
     spill();
     files_end();

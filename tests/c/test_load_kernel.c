@@ -56,6 +56,16 @@ static int silent_enter(int fd, uint32_t submit, uint32_t min_complete, uint32_t
     return real_kernel.ring_enter(fd, submit, min_complete, flags, argument, bytes);
 }
 
+static int silent_getevents(unsigned long context, uint32_t least, uint32_t most, struct io_event *out,
+                            struct timespec *timeout)
+{
+    if (silent()) {
+        nap_ms(5);
+        return 0;
+    }
+    return real_kernel.aio_getevents(context, least, most, out, timeout);
+}
+
 static ssize_t slow_read(int fd, void *p, size_t bytes, uint64_t offset)
 {
     while (silent())
@@ -73,6 +83,14 @@ static ssize_t full_disk(int fd, const void *p, size_t bytes, uint64_t offset)
     return offset >= MIB ? -ENOSPC : real_kernel.write_at(fd, p, bytes, offset);
 }
 
+static int refuse_aio(uint32_t entries, unsigned long *context)
+{
+    (void)entries;
+    (void)context;
+    return -ENOSYS;
+}
+
+/* What seccomp filters of containers refuse: the next engine stands in, and it is said. */
 static void fallback(void)
 {
     struct sated_drive *d = fresh(MIB);
@@ -81,18 +99,91 @@ static void fallback(void)
     struct sated_load *l;
     kernel.ring_setup = refuse_setup;
     struct outcome o = run(d, w, opt);
+    bool direct = !strstr(o.note, "no direct I/O");
     CHECK_EQ(o.rc, 0);
-    CHECK_EQ(o.totals[0].engine, SATED_ENGINE_SYNC);
+    CHECK_EQ(o.totals[0].engine, direct ? SATED_ENGINE_LIBAIO : SATED_ENGINE_THREADS);
     CHECK_EQ(o.totals[0].ios, 500);
-    CHECK_TEXT(o.note, "blocking threads stand in for io_uring");
+    CHECK_TEXT(o.note, "libaio instead of io_uring, which is refused here");
+    outcome_free(&o);
+    kernel.aio_setup = refuse_aio;
+    o = run(d, w, opt);
+    CHECK_EQ(o.rc, 0);
+    CHECK_EQ(o.totals[0].engine, SATED_ENGINE_THREADS);
+    CHECK_EQ(o.totals[0].ios, 500);
+    CHECK_TEXT(o.note, "threads instead of libaio");
     outcome_free(&o);
     opt.engine = SATED_ENGINE_IO_URING;
     CHECK_EQ(sated_load_start(&l, &d, 1, &w, &opt), -EPERM);
     CHECK(l == NULL);
     CHECK_TEXT(last_text(), "io_uring");
+    opt.engine = SATED_ENGINE_LIBAIO;
+    CHECK_EQ(sated_load_start(&l, &d, 1, &w, &opt), -ENOSYS);
+    CHECK_TEXT(last_text(), "libaio");
     w.depth = 4096;
     opt.engine = SATED_ENGINE_AUTO;
     CHECK_EQ(sated_load_start(&l, &d, 1, &w, &opt), SATED_UNSUPPORTED);
+    kernel = real_kernel;
+    w = work("randtrim", "4k", 1, 4);
+    opt.engine = SATED_ENGINE_LIBAIO;
+    CHECK_EQ(sated_load_start(&l, &d, 1, &w, &opt), SATED_UNSUPPORTED);
+    CHECK_TEXT(last_text(), "trim");
+    sated_drive_close(d);
+}
+
+static int moody_submit(unsigned long context, uint32_t n, struct iocb **list)
+{
+    static const int moods[] = {0, -EAGAIN, 0, -EINTR, 0};
+    static unsigned calls;
+    int mood = moods[calls++ % 5];
+    return mood ? mood : real_kernel.aio_submit(context, n > 1 && calls % 3 == 0 ? 1 : n, list);
+}
+
+static int moody_getevents(unsigned long context, uint32_t least, uint32_t most, struct io_event *out,
+                           struct timespec *timeout)
+{
+    static unsigned calls;
+    return calls++ % 3 == 0 ? -EINTR : real_kernel.aio_getevents(context, least, most, out, timeout);
+}
+
+static int refuse_submit(unsigned long context, uint32_t n, struct iocb **list)
+{
+    (void)context;
+    (void)n;
+    (void)list;
+    return -EBADF;
+}
+
+static int dead_getevents(unsigned long context, uint32_t least, uint32_t most, struct io_event *out,
+                          struct timespec *timeout)
+{
+    static unsigned calls;
+    return calls++ > 20 && calls < 40 ? -EINVAL : real_kernel.aio_getevents(context, least, most, out, timeout);
+}
+
+/* libaio with a kernel that takes part of a batch, none of it, or gives up. */
+static void aio_moods(void)
+{
+    struct sated_drive *d = fresh(8 * MIB);
+    kernel.aio_submit = moody_submit;
+    kernel.aio_getevents = moody_getevents;
+    struct outcome o = run(d, work("randread", "4k", 1, 32), with(SATED_ENGINE_LIBAIO, 5003, 0, 0.1));
+    CHECK_EQ(o.rc, 0);
+    CHECK_EQ(o.totals[0].ios, 5003);
+    CHECK_EQ(o.totals[0].errors, 0);
+    outcome_free(&o);
+    kernel = real_kernel;
+    kernel.aio_submit = refuse_submit;
+    o = run(d, work("randread", "4k", 1, 32), with(SATED_ENGINE_LIBAIO, 5003, 0, 0.1));
+    CHECK_EQ(o.rc, -EBADF);
+    CHECK_EQ(o.totals[0].ios, 0);
+    CHECK(o.totals[0].errors >= 100);
+    outcome_free(&o);
+    kernel = real_kernel;
+    kernel.aio_getevents = dead_getevents;
+    o = run(d, work("randread", "4k", 1, 32), with(SATED_ENGINE_LIBAIO, 500000, 0, 0.1));
+    CHECK_EQ(o.rc, -EINVAL);
+    CHECK_TEXT(o.detail.text, "io_getevents");
+    outcome_free(&o);
     kernel = real_kernel;
     sated_drive_close(d);
 }
@@ -122,6 +213,7 @@ static void silence(int engine)
 {
     struct sated_drive *d = fresh(MIB);
     kernel.ring_enter = silent_enter;
+    kernel.aio_getevents = silent_getevents;
     kernel.read_at = slow_read;
     silent_until_ns = 0;
     struct outcome o = run(d, work("randread", "4k", 1, 1), with(engine, 3, 0, 0.1));
@@ -144,7 +236,7 @@ static void silence(int engine)
 static void failures(void)
 {
     struct sated_drive *d = fresh(2 * MIB);
-    struct sated_load_options opt = with(SATED_ENGINE_SYNC, 1000, 0, 0.1);
+    struct sated_load_options opt = with(SATED_ENGINE_THREADS, 1000, 0, 0.1);
     kernel.read_at = half_read;
     opt.max_errors = 1000000;
     struct outcome o = run(d, work("read", "4k", 1, 2), opt);
@@ -353,6 +445,7 @@ static void no_sheets(int engine)
     struct sated_load *l;
     struct outcome o;
     kernel.ring_enter = silent_enter;
+    kernel.aio_getevents = silent_getevents;
     kernel.read_at = slow_read;
     silent_until_ns = clock_now_ns() + SECONDS(0.1);
     CHECK_EQ(sated_load_start(&l, &d, 1, &w, &opt), 0);
@@ -481,6 +574,12 @@ static ssize_t held_read(int fd, void *p, size_t bytes, uint64_t offset)
     return real_kernel.read_at(fd, p, bytes, offset);
 }
 
+static int held_submit(unsigned long context, uint32_t n, struct iocb **list)
+{
+    hold();
+    return real_kernel.aio_submit(context, n, list);
+}
+
 /* Everything ends just there; the load has to notice. */
 static void gap(int engine)
 {
@@ -492,6 +591,7 @@ static void gap(int engine)
     watching = in_gap = released = false;
     holding = 0;
     kernel.ring_enter = held_enter;
+    kernel.aio_submit = held_submit;
     kernel.read_at = held_read;
     CHECK_EQ(sated_load_start(&l, &d, 1, &w, &opt), 0);
     while (!holding)
@@ -517,7 +617,8 @@ static void gap(int engine)
 int main(void)
 {
     bool has_uring = files_begin();
-    for (int engine = has_uring ? SATED_ENGINE_IO_URING : SATED_ENGINE_SYNC; engine <= SATED_ENGINE_SYNC; engine++) {
+    for (int engine = has_uring ? SATED_ENGINE_IO_URING : SATED_ENGINE_THREADS; engine <= SATED_ENGINE_THREADS;
+         engine++) {
         silence(engine);
         no_sheets(engine);
 #ifndef THREAD_SANITIZER
@@ -525,6 +626,7 @@ int main(void)
 #endif
     }
     fallback();
+    aio_moods();
     failures();
     limits_are_exact();
     if (has_uring) {

@@ -265,12 +265,37 @@ static void test_locked(void)
         CHECK(!ata_identity(d)->security.enabled);
     }
 
+    /* None is set: the one that was given is not needed, and the erase goes by ours, which was set for it. */
+    want(SECURITY);
+    give("somebody's", false);
+    PURGED(d);
+    CHECK(!ata_identity(d)->security.enabled);
+
     /* Set, but not locked: neither is that password replaced by ours. */
     CHECK_EQ(ata_security(d, 0xf1, "somebody's", false, false), 0);
     n_sent = 0;
     REFUSED(purge_by(d, AUTO), SATED_LOCKED, "will be when it is switched on next");
     REFUSED(resume(d), SATED_LOCKED, "SECURITY ERASE UNIT was refused");
     CHECK_EQ(times(0xf1), 0);
+    sated_drive_close(d);
+}
+
+/* ACS-4 4.18: a locked drive aborts READ NATIVE MAX and SET MAX. Nothing is begun, for nothing could be finished. */
+static void test_locked_capacity(void)
+{
+    struct sated_drive *d = watched(ATA);
+    struct sated_provision_options how;
+    struct sated_provision now;
+    CHECK_EQ(ata_security(d, 0xf1, "somebody's", false, false), 0);
+    CHECK_EQ(sated_sim_power_cycle(d), 0);
+    static const uint32_t methods[] = {SATED_PROVISION_HPA, SATED_PROVISION_DCO};
+    for (size_t i = 0; i < 2; i++) {
+        sated_provision_options_init(&how);
+        how.method = methods[i];
+        REFUSED(sated_provision_set(d, 1 << 30, &how), SATED_LOCKED, "is locked by a password");
+    }
+    CHECK_EQ(sated_provision_get(d, &now), 0);
+    CHECK(!(now.flags & SATED_PROVISION_INTERRUPTED));
     sated_drive_close(d);
 }
 
@@ -290,6 +315,25 @@ static void test_bridges(void)
     REFUSED(purge_by(d, BLOCK), SATED_UNSUPPORTED, "no registers come back");
     REFUSED(purge_by(d, AUTO), SATED_UNSUPPORTED, "no registers come back");
     CHECK_EQ(times(0xf1) + times(0x35) + times(0xca), 0);
+    CHECK_EQ(sated_sim_clear_faults(d), 0);
+
+    /* Fixed format cuts COUNT 15:8 (SAT-4, "Fixed format sense data"), where a sanitize tells that it goes on or ended. */
+    ruin(d, SATED_FAULT_FIXED_SENSE, 0, -1, 0, 0);
+    n_sent = 0;
+    REFUSED(purge_by(d, BLOCK), SATED_UNSUPPORTED, "come back cut");
+    CHECK_EQ(purge_by(d, AUTO), 0);
+    CHECK_EQ(outcome.method, ENHANCED);
+    sated_drive_close(d);
+}
+
+/* An erase that gives no answer: what is told of the command says also how to go on. */
+static void test_no_answer(void)
+{
+    struct sated_drive *d = watched(ATA);
+    ruin(d, SATED_FAULT_STALL, 0, -1, 0, 0);
+    CHECK(purge_by(d, SECURITY) < 0);
+    CHECK_TEXT(told(-1), "SECURITY ERASE UNIT");
+    CHECK_TEXT(told(-1), "--resume` finishes it");
     sated_drive_close(d);
 }
 
@@ -625,7 +669,9 @@ int main(void)
     test_bits();
     test_frozen();
     test_locked();
+    test_locked_capacity();
     test_bridges();
+    test_no_answer();
     test_words();
     test_failures();
     test_stalls();

@@ -151,7 +151,7 @@ class Writer:
             "iops_read": total["read"] / seconds, "iops_write": total["write"] / seconds,
             "bytes_per_s": ios * size / seconds, "lat_min_ns": float(latencies.min()),
             "lat_mean_ns": float(latencies.mean()), "lat_max_ns": float(latencies.max()),
-            "lat_p99_ns": nearest_rank(np.sort(latencies), 0.99), "queue_mean": float(depth), "engine": "simulated",
+            "lat_p99_ns": nearest_rank(np.sort(latencies), 0.99), "queue_mean": float(depth), "engine": "sim",
             "power_w": power_w, "iops_per_w": last_ios / float(joules[last].sum()) if self.power else None,
             "write_amplification": {1.0: 9.26, 0.8: 2.25}.get(setting or 0.0) if read < 1 else None,
             "host_bound": False, "note": "", **(result or {}),

@@ -176,6 +176,14 @@ def test_a_method_of_another_protocol_is_refused() -> None:
 # ---- Power ----
 
 
+def test_a_decimal_size_is_rounded_down() -> None:
+    """As sizes of drives are told: 1 GB is no multiple of 4096 bytes."""
+    with sated.open("sim:x210,scale=1/64") as drive:
+        assert drive.set_capacity(bytes="1GB", method="hpa").accessible_bytes == 10**9 // 4096 * 4096
+        with pytest.raises(sated.ParseError, match="multiple of 4096"):
+            drive.set_capacity(bytes=10**9)
+
+
 def test_power_by_commands(tmp_path: Path) -> None:
     log = tmp_path / "log"
     tool = tmp_path / "power"
@@ -218,6 +226,8 @@ def test_capacity_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert main(["capacity", uri, "--json"]) == 0
     now = json.loads(said(capsys)[0])
     assert now["limits"] == ["hpa"] and now["hidden_bytes"] == before["native_bytes"] - now["device_bytes"]
+    assert main(["capacity", uri, "--restore", "--method", "hpa"]) == 0
+    assert "destroys" not in said(capsys)[1], "lifting a limit destroys nothing"
     assert main(["capacity", uri, "--restore", "--json"]) == 0
     assert json.loads(said(capsys)[0])["device_bytes"] == before["native_bytes"]
     assert main(["capacity", uri, "--methods", "--json"]) == 0

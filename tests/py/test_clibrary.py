@@ -186,12 +186,13 @@ STRUCT_SIZES = {
     "sated_scsi_vpd_zoned": 48,
     "sated_settings": 24,
     "sated_sim_fault": 32,
-    "sated_sim_counters": 128,
+    "sated_sim_counters": 152,
     "sated_steady_options": 32,
     "sated_totals": 104,
     "sated_transport": 48,
     "sated_verdict": 280,
-    "sated_workload": 456,
+    "sated_workload": 1696,
+    "sated_zone": 24,
 }
 
 

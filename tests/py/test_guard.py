@@ -227,6 +227,20 @@ def test_tokens_of_several_drives(tmp_path: Path) -> None:
     assert not is_untouched(bystander)
 
 
+def test_tokens_that_are_no_text(tmp_path: Path) -> None:
+    """What begins with the token, is it as bytes or in a list, or cannot be encoded: no token, and a sentence each."""
+    target, _ = files(tmp_path)
+    with sated.open(target) as drive:
+        for confirm in (f"{target}\0", f"{target}\0x", target.encode(), [target], True, f"{target}\ud800"):
+            with pytest.raises(sated.UnsafeError):
+                drive.permit(confirm)  # type: ignore[arg-type]
+    assert is_untouched(target)
+    odd = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.img")  # a name that is no UTF-8 is confirmed as it is opened
+    Path(odd).write_bytes(b"\xb7" * MIB)
+    with sated.open(odd) as drive:
+        drive.permit(odd)
+
+
 def test_run_edited_under_way(tmp_path: Path) -> None:
     """An unfinished run whose manifest was made to name another drive does not reach that one by the first's token,
     and no manifest, plan or environment consents by itself."""

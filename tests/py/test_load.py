@@ -69,7 +69,7 @@ def loop(tmp_path: Path) -> Iterator[str]:
     subprocess.run(["losetup", "-d", name], check=True)
 
 
-@pytest.mark.parametrize("engine", ["io_uring", "sync"])
+@pytest.mark.parametrize("engine", ["io_uring", "threads"])
 def test_the_kernel_counts_the_same(loop: str, engine: str) -> None:
     """The delta of /sys/block/X/stat: fields 1 and 3 are reads completed and sectors read (kernel: block/stat.rst)."""
     stat = Path("/sys/block", Path(loop).name, "stat")
@@ -98,7 +98,7 @@ def test_littles_law_on_a_simulated_drive(depth: int) -> None:
     assert t.iops * t.lat_mean_ns / 1e9 == pytest.approx(t.queue_mean, rel=0.01)
 
 
-@pytest.mark.parametrize("engine", ["io_uring", "sync"])
+@pytest.mark.parametrize("engine", ["io_uring", "threads"])
 @pytest.mark.parametrize(("threads", "depth"), [(1, 1), (2, 4)])
 def test_littles_law_on_a_file(tmp_path: Path, engine: str, threads: int, depth: int) -> None:
     """The file is written first: reads of holes end at once, and what is then measured is the scheduler."""

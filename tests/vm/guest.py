@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import image
 from machines import Machine, content
@@ -43,7 +43,8 @@ class Guest:
     """One machine, with its disks as sparse files. Usage: `with Guest(machine) as guest: guest.run(["lsblk"])`.
 
     What the guest leaves in /vm is in `folder` afterwards, and so is what its console said; the disks are removed. When
-    it makes a file /vm/unplug-NAME, the device that machines.py gives this id is pulled out of it."""
+    it makes a file /vm/unplug-NAME, the device that machines.py gives this id is pulled out of it; with /vm/plug-NAME
+    one of the machine's spares is plugged in."""
 
     def __init__(self, machine: Machine, *, folder: Path | None = None) -> None:
         self.machine = machine
@@ -163,14 +164,15 @@ class Guest:
     def wait(self, limit_s: float) -> Result:
         assert self.process, "start() comes first"
         end = time.monotonic() + limit_s
-        unplugged: set[Path] = set()  # a file that went while the guest still makes it would fail there
+        done: set[Path] = set()  # a file that went while the guest still makes it would fail there
         while self.process.poll() is None:
             if time.monotonic() > end:
                 self.kill()
                 raise self.failed(f"was stopped after {limit_s:.0f} s")
-            for asked in set(self.out.glob("unplug-*")) - unplugged:
-                self.unplug(asked.name.removeprefix("unplug-"))
-                unplugged.add(asked)
+            for asked in {*self.out.glob("unplug-*"), *self.out.glob("plug-*")} - done:
+                verb, _, device = asked.name.partition("-")
+                self.unplug(device) if verb == "unplug" else self.plug(device)
+                done.add(asked)
             time.sleep(0.05)
         seconds = time.monotonic() - self.began
         status = self.out / "status"
@@ -193,18 +195,27 @@ class Guest:
                 self.process.wait(10)
 
     def unplug(self, device: str) -> None:
-        """QMP's device_del: one JSON object in a line each way, after a greeting and between events (QEMU's
+        self.ask("device_del", {"id": device})
+
+    def plug(self, device: str) -> None:
+        driver, *properties = self.machine.spares[device].split(",")
+        texts = dict(each.split("=", 1) for each in properties)
+        values = {name: int(text) if text.isdecimal() else text for name, text in texts.items()}
+        self.ask("device_add", {"driver": driver, **values})
+
+    def ask(self, wanted: str, given: dict[str, Any]) -> None:
+        """By QMP: one JSON object in a line each way, after a greeting and between events (QEMU's
         docs/interop/qmp-spec.rst)."""
         self.monitor.settimeout(30)
         with self.monitor.makefile("rw") as lines:
             # Leave to give commands may be asked for again.
-            for command, arguments in (("qmp_capabilities", {}), ("device_del", {"id": device})):
+            for command, arguments in (("qmp_capabilities", {}), (wanted, given)):
                 lines.write(json.dumps({"execute": command, "arguments": arguments}) + "\n")
                 lines.flush()
                 answer = next(told for told in map(json.loads, lines) if not {"return", "error"}.isdisjoint(told))
-                if "error" in answer and command == "device_del":
+                if "error" in answer and command == wanted:
                     self.kill()
-                    raise self.failed(f"could not be rid of {device}: {answer['error']['desc']}")
+                    raise self.failed(f"could not do {wanted} {given['id']}: {answer['error']['desc']}")
 
     def output(self) -> str:
         path = self.out / "output"

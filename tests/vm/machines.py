@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 @dataclass(frozen=True)
 class Machine:
     """@param disks name -> MiB; @param blkdebug name -> what QEMU's driver blkdebug does to it; @param volatile disks
-    with a cache that a power cut empties; @param devices QEMU's -device arguments; @param modules what is loaded first;
+    with a cache that a power cut empties; @param devices QEMU's -device arguments; @param spares id -> the same, of a
+    device that is plugged in when a test asks for it; @param modules what is loaded first;
     @param setup shell lines that run in the guest, each of which must succeed; @param cut shell lines of a first boot,
     which make /vm/now when the power is to go; @param expected of a machine that is recorded:
     "{SERIAL} ? MEMBER TEXT", what a list must say"""
@@ -20,6 +21,7 @@ class Machine:
     blkdebug: dict[str, str] = field(default_factory=dict)
     volatile: tuple[str, ...] = ()
     devices: tuple[str, ...] = ()
+    spares: dict[str, str] = field(default_factory=dict)
     modules: tuple[str, ...] = ()
     setup: tuple[str, ...] = ()
     cut: tuple[str, ...] = ()
@@ -34,8 +36,14 @@ UDEV = (
     "udevadm settle --timeout=60",
 )
 SETTLE = "udevadm settle --timeout=60"
-# It would read of what changes and of what the tests build, while they count.
-NO_MORE_UDEV = (SETTLE, "udevadm control --exit")
+# It would read of what changes and of what the tests build, while they count. Nothing waits for it once all is settled,
+# so that it need not be asked: its workers go with it.
+NO_MORE_UDEV = (
+    SETTLE,
+    "pkill -KILL udev",
+    "for again in $(seq 100); do pgrep udev >/dev/null || break; sleep 0.1; done",
+    "! pgrep udev",
+)
 
 
 def wait_for(condition: str) -> str:
@@ -288,13 +296,15 @@ MULTIPATH = Machine(
     expected=(
         *(
             f"{node} ? {member}"
-            for node, slot in (("sda", 4), ("sdb", 5))
+            for node, other, slot in (("sda", "sdb", 4), ("sdb", "sda", 5))
             for member in (
                 "driver virtio_scsi",
                 # The serial number is that of two nodes: it does not say which.
                 f"token DUAL SSD@pci-0000:00:{slot:02}.0-scsi-0:0:0:0",
-                "reasons this version writes only to files and simulated drives|"
-                f"{node} is part of dm-0; take it out of there first|dm-0 is mounted on /srv (ext4); unmount it first",
+                f"reasons {node} is a path of the multipath device dm-0; take that apart first (multipath -f)|"
+                "dm-0 is mounted on /srv (ext4); unmount it first|"
+                f"{other} may be the same drive by another path: its serial number or name, PATHS001, is that of "
+                f"{node}; take all paths but one away",
             )
         ),
     ),
@@ -445,6 +455,57 @@ STACKS = Machine(
     ),
 )
 
+# What a token is for: each has its own serial number, but for two that have the same.
+CHANGES = Machine(
+    name="changes",
+    about="Drives to be written to and erased, and such that must not be: NVMe with two namespaces, SATA, virtio-scsi.",
+    disks=dict.fromkeys(
+        ("one", "two", "nvme", "sata", "scsi", "victim", "lvm", "moved", "twin", "other", "old", "new", "boot"), 24
+    ),
+    devices=(
+        "nvme-subsys,id=subsystem,nqn=multi",
+        "nvme,id=left,serial=MULTI001,subsys=subsystem",
+        "nvme,id=right,serial=MULTI001,subsys=subsystem",
+        "nvme-ns,drive=one,bus=left,nsid=1,shared=on",
+        "nvme-ns,drive=two,bus=left,nsid=2,shared=on",
+        "nvme,serial=NVME0001,drive=nvme",
+        "ahci,id=ahci",
+        "ide-hd,drive=sata,bus=ahci.0,serial=SATA0001,model=QEMU SSD,ver=1.0,rotation_rate=1",
+        "virtio-scsi-pci,id=hba",
+        *(
+            f"scsi-hd,id={drive},drive={drive},bus=hba.0,scsi-id={number},serial={serial},vendor=ACME,"
+            "product=SCSI SSD,rotation_rate=1"
+            for number, (drive, serial) in enumerate(
+                {
+                    "scsi": "SCSI0001",
+                    "victim": "VICTIM01",
+                    "lvm": "LVM00001",
+                    "moved": "MOVED001",
+                    "twin": "TWIN0001",
+                    "other": "TWIN0001",
+                    "old": "OLD00001",
+                }.items()
+            )
+        ),
+        "virtio-blk-pci,drive=boot,serial=BOOT0001",
+    ),
+    spares={
+        "new": "scsi-hd,id=new,drive=new,bus=hba.0,scsi-id=6,serial=NEW00001,vendor=ACME,product=SCSI SSD,"
+        "rotation_rate=1"
+    },
+    modules=(
+        *("nvme", "ahci", "virtio_scsi", "virtio_blk", "sd_mod", "sg", "loop", "ext4", "raid1", "dm_mod", "dm_crypt"),
+        "dm_multipath",
+    ),
+    setup=(
+        *UDEV,
+        f"vgcreate --quiet --quiet group {by_serial('LVM00001')}",
+        "lvcreate --quiet --quiet --yes --extents 100%FREE --name volume group",
+        *NO_MORE_UDEV,
+    ),
+    kernel_arguments="root=/dev/disk/by-id/virtio-BOOT0001",  # its own root is in memory, and does not ask for this
+)
+
 RESUME = Machine(
     name="resume",
     about="A file system on a disk that outlives a power cut in the middle of a plan.",
@@ -466,4 +527,4 @@ RESUME = Machine(
 )
 
 # Two run at a time: in this order they end together.
-TESTED = (RESUME, STACKS, SCSI, FAULTS, NVME)
+TESTED = (RESUME, CHANGES, STACKS, SCSI, FAULTS, NVME)

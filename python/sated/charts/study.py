@@ -217,6 +217,8 @@ class Cell:
     read: float
     size: int | None
     trim: float
+    write_zeroes: float
+    flush: float
     sequential: bool
     outstanding: int
     whole: bool
@@ -241,7 +243,14 @@ class Cell:
     @property
     def workload(self) -> str:
         """Its workload in words, such as "4 KiB random write"."""
-        return _text.workload(self.size, sequential=self.sequential, read=self.read, trim=self.trim)
+        return _text.workload(
+            self.size,
+            sequential=self.sequential,
+            read=self.read,
+            trim=self.trim,
+            write_zeroes=self.write_zeroes,
+            flush=self.flush,
+        )
 
     @property
     def access(self) -> str:
@@ -301,6 +310,8 @@ class Study:
                     read=float(cell["read"]),
                     size=cell.get("size"),
                     trim=float(cell.get("trim", 0.0)),
+                    write_zeroes=float(cell.get("write_zeroes", 0.0)),
+                    flush=float(cell.get("flush", 0.0)),
                     sequential=bool(cell.get("sequential")),
                     outstanding=int(cell["threads"]) * int(cell["depth"]),
                     whole=step.state == "finished",

@@ -70,10 +70,11 @@ def capacity(
         if methods:
             _show_methods(drive.capacity_methods(), json)
             return
-        if size is not None or restore:
+        wanted = _wanted(size) if size is not None else {}
+        if wanted or method == "namespace":
             _say_what_is_lost(drive, method)
-        if size is not None:
-            now = drive.set_capacity(**_wanted(size), method=method, power=power, confirm=confirm)
+        if wanted:
+            now = drive.set_capacity(**wanted, method=method, power=power, confirm=confirm)
         elif restore:
             now = drive.restore_capacity(method=method, power=power, confirm=confirm)
         elif resume:

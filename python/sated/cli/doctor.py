@@ -137,8 +137,9 @@ def _files(folder: Path) -> Iterator[Finding]:
         free = shutil.disk_usage(folder).free
         yield Finding("space", GOOD, f"{_text.capacity(free)} free in {folder.resolve()}")
         yield _direct(path)
-        yield _engine(path, "io_uring", "the engine sync stands in for it, with one thread for each outstanding I/O")
-        yield _engine(path, "sync", "no file or drive can be measured; simulated ones can")
+        yield _engine(path, "io_uring", "libaio or threads stand in for it, which cost more")
+        yield _engine(path, "libaio", "threads stand in for it, one for each outstanding I/O")
+        yield _engine(path, "threads", "no file or drive can be measured; simulated ones can")
     except OSError as error:
         yield Finding(f"folder {folder}", BAD, error.strerror or str(error), "free some space or name another folder")
     finally:
@@ -169,7 +170,7 @@ def _engine(path: Path, engine: str, otherwise: str) -> Finding:
             result = sated.load(drive, workload, ios=64, engine=engine)
     except sated.SatedError as error:
         do = "see kernel.io_uring_disabled (sysctl) and the limits of a container" if engine == "io_uring" else ""
-        return Finding(engine, LIMITED if engine == "io_uring" else BAD, f"{error}; {otherwise}", do)
+        return Finding(engine, BAD if engine == "threads" else LIMITED, f"{error}; {otherwise}", do)
     if result.totals.engine != engine:
         return Finding(engine, LIMITED, f"{result.note}; {otherwise}", "see kernel.io_uring_disabled (sysctl)")
     return Finding(engine, GOOD, f"{result.totals.ios} reads done")

@@ -33,11 +33,21 @@ if TYPE_CHECKING:
 
 PERCENTILES = (50.0, 99.0, 99.9, 99.99)
 
-_Op = Annotated[str | None, typer.Option(metavar="OP", help="read, write, trim; randread, randwrite, randtrim.")]
-_Access = Annotated[str | None, typer.Option(metavar="ORDER", help="random (uniform, with replacement) or sequential.")]
+_Op = Annotated[
+    str | None, typer.Option(metavar="OP", help="read, write, trim, write_zeroes (also with rand in front) or flush.")
+]
+_Access = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ORDER",
+        help="random (uniform, with replacement), sequential, zipf, pareto, normal, zones, or permutation.",
+    ),
+]
 _Read = Annotated[str | None, typer.Option(metavar="SHARE", help="Share of reads: 2/3, 0.7 or 70%.")]
 _Write = Annotated[str | None, typer.Option(metavar="SHARE", help="Share of writes.")]
 _Trim = Annotated[str | None, typer.Option(metavar="SHARE", help="Share of trims.")]
+_WriteZeroes = Annotated[str | None, typer.Option(metavar="SHARE", help="Share of write-zeroes.")]
+_Flush = Annotated[str | None, typer.Option(metavar="SHARE", help="Share of flushes of the write cache.")]
 _Size = Annotated[
     str | None, typer.Option(metavar="SIZE", help="I/O size: 4k, 128k, 1m (powers of 1024). [default: 4k]")
 ]
@@ -49,6 +59,31 @@ _Length = Annotated[
     str | None, typer.Option(metavar="BYTES", help="Length of the range, such as 10GB. [default: to the end]")
 ]
 _Data = Annotated[str, typer.Option(metavar="WHAT", help="What is written: random or zeros.")]
+_Streams = Annotated[int | None, typer.Option(help="Sequential streams of each thread. [default: 1]")]
+_Theta = Annotated[float | None, typer.Option(help="Exponent of --access zipf. [default: 1.1]")]
+_H = Annotated[
+    str | None,
+    typer.Option(
+        "--h", metavar="SHARE", help="Of --access pareto: 1-h of the I/Os go to h of the range. [default: 0.2]"
+    ),
+]
+_Stddev = Annotated[
+    str | None, typer.Option(metavar="SHARE", help="Of --access normal, as a share of the range. [default: 0.1]")
+]
+_Zones = Annotated[
+    str | None,
+    typer.Option(metavar="LIST", help="Shares of the I/Os to parts of the range: 50:5,30:15,20:80, 50:4k,50:"),
+]
+_ReadZones = Annotated[str | None, typer.Option(metavar="LIST", help="Zones of reads.")]
+_WriteZones = Annotated[str | None, typer.Option(metavar="LIST", help="Zones of all that is no read.")]
+_Active = Annotated[
+    str | None, typer.Option(metavar="BYTES", help="Use only so much of the range, such as 16GiB or 10%.")
+]
+_Segments = Annotated[int | None, typer.Option(help="Spread --active over the range in so many parts. [default: 1]")]
+_Compress = Annotated[str | None, typer.Option(metavar="SHARE", help="Share of the data that is zeros: 50 or 0.5.")]
+_Dedupe = Annotated[
+    str | None, typer.Option(metavar="SHARE", help="Share of the writes with contents that was written before.")
+]
 _Seconds = Annotated[float | None, typer.Option(help="End after so many (reported) seconds.")]
 _Ios = Annotated[int | None, typer.Option(help="End after so many I/Os.")]
 _Bytes = Annotated[str | None, typer.Option("--bytes", metavar="BYTES", help="End after so many bytes, such as 10GB.")]
@@ -58,7 +93,7 @@ _Ramp = Annotated[float, typer.Option(help="Seconds before the measured phase, w
 _CheckEvery = Annotated[float, typer.Option(help="Seconds between the checks of --until.")]
 _RoundEvery = Annotated[float, typer.Option(help="Seconds between the rounds of --until.")]
 _Seed = Annotated[int, typer.Option(help="Seed of all random draws.")]
-_Engine = Annotated[str, typer.Option(metavar="NAME", help="auto, io_uring or sync.")]
+_Engine = Annotated[str, typer.Option(metavar="NAME", help="auto, io_uring, libaio or threads.")]
 _Out = Annotated[Path | None, typer.Option(metavar="FILE.parquet", help="Write the rows of the intervals there.")]
 
 
@@ -69,6 +104,8 @@ def load(
     read: _Read = None,
     write: _Write = None,
     trim: _Trim = None,
+    write_zeroes: _WriteZeroes = None,
+    flush: _Flush = None,
     size: _Size = None,
     sizes: _Sizes = None,
     threads: _Threads = 1,
@@ -76,6 +113,17 @@ def load(
     offset: _Offset = None,
     length: _Length = None,
     data: _Data = "random",
+    streams: _Streams = None,
+    theta: _Theta = None,
+    h: _H = None,
+    stddev: _Stddev = None,
+    zones: _Zones = None,
+    read_zones: _ReadZones = None,
+    write_zones: _WriteZones = None,
+    active: _Active = None,
+    segments: _Segments = None,
+    compress: _Compress = None,
+    dedupe: _Dedupe = None,
     seconds: _Seconds = None,
     ios: _Ios = None,
     bytes_: _Bytes = None,
@@ -106,6 +154,8 @@ def load(
         read=read,
         write=write,
         trim=trim,
+        write_zeroes=write_zeroes,
+        flush=flush,
         size=size,
         sizes=None if sizes is None else _mix(sizes),
         threads=threads,
@@ -113,6 +163,17 @@ def load(
         offset=offset,
         length=length,
         data=data,
+        streams=streams,
+        theta=theta,
+        h=h,
+        stddev=stddev,
+        zones=zones,
+        read_zones=read_zones,
+        write_zones=write_zones,
+        active=active,
+        segments=segments,
+        compress=compress,
+        dedupe=dedupe,
     )
     if out is not None:
         _check_writable(out)

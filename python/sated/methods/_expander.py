@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from sated import errors
 from sated._ffi import ffi, lib
-from sated._workload import Workload
+from sated._workload import OPS, Workload
 from sated.methods._loader import Loader, shown
 from sated.methods._positions import Path as Keys
 from sated.methods._tables import (
@@ -30,7 +30,7 @@ from sated.methods._tables import (
     WriteSweep,
 )
 
-_WORKLOAD = ("op", "read", "write", "trim", "size", "sizes", "access", "threads", "depth", "offset", "length", "data")
+_WORKLOAD = tuple(key.name for key in fields(Workload))
 _ROUND_S = 60.0
 _EPSILON = 1e-6
 
@@ -209,12 +209,12 @@ class Expander:
             raise self.loader.error(where, f"{Loader.where(keys)}{words}") from None
         shares = made.shares
         sizes = list(made.size_bytes)
-        trims = {"trim": round(shares["trim"], 9)} if "trim" in shares else {}
+        others = {op: round(shares[op], 9) for op in OPS[2:] if op in shares}
         return {
             **self.base(kind, setting, what),
-            **trims,
+            **others,
             "purpose": purpose,
-            "workload": {**made.as_dict(), "access": "sequential" if made.sequential else "random"},
+            "workload": {**made.as_dict(), "access": made.order},
             "read": round(shares.get("read", 0.0), 9),
             "write_percent": round(100 * (1 - shares.get("read", 0.0)), 6),
             "size": sizes[0] if len(sizes) == 1 else None,
@@ -279,9 +279,10 @@ class Expander:
 
 def _mix(cell: dict[str, Any]) -> str:
     """What a cell does, for its id: write30 has 30 % of writes, trim only trims."""
-    trim = cell.get("trim", 0.0)
-    shares = {"write": cell["write_percent"] / 100 - trim, "trim": trim}
-    kind = "-".join(f"{op}{_whole(share)}" for op, share in shares.items() if share > _EPSILON) or "read"
+    others = {op: cell.get(op, 0.0) for op in OPS[2:]}
+    shares = {"write": cell["write_percent"] / 100 - sum(others.values()), **others}
+    kind = "-".join(f"{op.replace('_', '-')}{_whole(share)}" for op, share in shares.items() if share > _EPSILON)
+    kind = kind or "read"
     return f"seq-{kind}" if cell["sequential"] else kind
 
 

@@ -23,19 +23,37 @@ class SettleTable(Table):
     at_most: Annotated[float, Field(ge=120, multiple_of=60, allow_inf_nan=False)] = 600.0
 
 
-class _Mix(Table):
+class _Where(Table):
+    """The keys of a workload that say where its I/Os go and what they carry."""
+
+    offset: int | str | None = None
+    length: int | str | None = None
+    data: str | None = None
+    streams: Count | None = None
+    theta: float | None = None
+    h: float | str | None = None
+    stddev: float | str | None = None
+    zones: str | None = None
+    read_zones: str | None = None
+    write_zones: str | None = None
+    active: int | str | None = None
+    segments: Count | None = None
+    compress: float | str | None = None
+    dedupe: float | str | None = None
+
+
+class _Mix(_Where):
     """The keys of a workload, but for how many I/Os are outstanding."""
 
     op: str | None = None
     read: float | str | None = None
     write: float | str | None = None
     trim: float | str | None = None
+    write_zeroes: float | str | None = None
+    flush: float | str | None = None
     size: int | str | None = None
     sizes: dict[str, float] | None = None
     access: str | None = None
-    offset: int | str | None = None
-    length: int | str | None = None
-    data: str | None = None
 
 
 class _Workload(_Mix):
@@ -131,7 +149,7 @@ class GridSweep(_Sweep):
     depth: Annotated[list[Count], Field(min_length=1)]
 
 
-class WriteSweep(Table):
+class WriteSweep(_Where):
     kind: Literal["sweep"]
     over: Literal["write_percent"]
     write_percent: Annotated[list[Annotated[float, Field(ge=0, le=100)]], Field(min_length=1)]
@@ -140,9 +158,6 @@ class WriteSweep(Table):
     access: str = "random"
     threads: Count = 1
     depth: Count = 1
-    offset: int | str | None = None
-    length: int | str | None = None
-    data: str | None = None
     seconds: Positive
     settle: bool | SettleTable | None = None
 

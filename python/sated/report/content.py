@@ -179,6 +179,8 @@ def _cell_groups(cells: Iterable[Mapping[str, Any]], steps: Iterable[Step]) -> l
                 sequential=bool(about.get("sequential")),
                 read=cell["read"],
                 trim=about.get("trim", 0.0),
+                write_zeroes=about.get("write_zeroes", 0.0),
+                flush=about.get("flush", 0.0),
             ),
             "outstanding": f"{cell['threads']} × {cell['depth']}",
             "iops": _text.number(cell["iops"]),

@@ -12,7 +12,7 @@ import pytest
 import sated
 from sated import nvme, scsi
 
-ENGINES = ["io_uring", "sync"]
+ENGINES = ["io_uring", "threads"]
 BLOCK = 4096
 
 

@@ -14,7 +14,7 @@ import drives
 import pytest
 import sated
 
-ENGINES = ["io_uring", "sync"]
+ENGINES = ["io_uring", "threads"]
 BLOCK = 4096
 BLOCKS = 256  # of the file
 LENGTH = BLOCKS * 8  # in sectors of 512 bytes

@@ -32,7 +32,7 @@ def reset_of(node: str) -> Path:
     return controller / "reset_controller"
 
 
-@pytest.mark.parametrize("engine", ["io_uring", "sync"])
+@pytest.mark.parametrize("engine", ["io_uring", "threads"])
 def test_a_controller_that_is_reset_loses_nothing(nodes: dict[str, str], engine: str) -> None:
     """The kernel sends again what a reset took; what was read stays what was counted."""
     node = nodes["RESET001"]
@@ -67,7 +67,7 @@ def test_a_controller_that_is_reset_under_a_file(nodes: dict[str, str]) -> None:
     assert 600 * 4096 <= sum(table["bytes"].to_pylist()) <= moved < sum(table["bytes"].to_pylist()) + (1 << 20)
 
 
-@pytest.mark.parametrize("engine", ["io_uring", "sync"])
+@pytest.mark.parametrize("engine", ["io_uring", "threads"])
 def test_a_load_ends_when_its_drive_is_gone(nodes: dict[str, str], engine: str) -> None:
     """scsi_debug's disk is deleted, then found again by a scan; NVMe's follows below."""
     disk = next(p.parents[1] for p in Path("/sys/block").glob("sd*/device/model") if "scsi_debug" in p.read_text())
@@ -99,9 +99,9 @@ def test_an_nvme_drive_that_is_pulled(nodes: dict[str, str]) -> None:
     ("serial", "device", "engine"),
     [
         ("UNPLUG01", "nvme", "io_uring"),
-        ("UNPLUG02", "scsi", "sync"),
+        ("UNPLUG02", "scsi", "threads"),
         ("UNPLUG03", "bulk", "io_uring"),
-        ("UNPLUG04", "uas", "sync"),
+        ("UNPLUG04", "uas", "threads"),
     ],
 )
 def test_a_drive_that_is_unplugged(nodes: dict[str, str], serial: str, device: str, engine: str) -> None:

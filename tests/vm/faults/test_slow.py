@@ -8,7 +8,7 @@ import drives
 import pytest
 import sated
 
-ENGINES = ["io_uring", "sync"]
+ENGINES = ["io_uring", "threads"]
 
 
 def check_slow(path: str, engine: str, least_ms: float) -> None:
@@ -24,8 +24,9 @@ def check_slow(path: str, engine: str, least_ms: float) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_delay_target(nodes: dict[str, str], removed: None, engine: str) -> None:
-    """100 ms, counted in jiffies (drivers/md/dm-delay.c), of which the first may be nearly over: 4 ms less."""
-    check_slow(drives.mapped("slow", f"0 100000 delay /dev/{nodes['RESET001']} 0 100"), engine, 96)
+    """100 ms, counted in jiffies (drivers/md/dm-delay.c): where the host lets the guest's processor wait, they fall
+    behind by one or several of 4 ms, and then catch up."""
+    check_slow(drives.mapped("slow", f"0 100000 delay /dev/{nodes['RESET001']} 0 100"), engine, 80)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

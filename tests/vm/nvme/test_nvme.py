@@ -185,7 +185,7 @@ def test_a_command_that_writes_does_not_leave(nodes: dict[str, str]) -> None:
         assert drive.nvme_io(nvme.build_read(nsid=1, slba=0, blocks=1, block_bytes=512)).data == before
 
 
-@pytest.mark.parametrize("engine", ["io_uring", "sync"])
+@pytest.mark.parametrize("engine", ["io_uring", "threads"])
 @pytest.mark.parametrize("name", [*NAMESPACES, "PROT0001-1"])
 def test_a_load_is_what_the_kernel_counts(nodes: dict[str, str], name: str, engine: str) -> None:
     drives.check_reads(nodes[name], engine)
@@ -197,11 +197,11 @@ def test_a_load_is_what_the_kernel_counts(nodes: dict[str, str], name: str, engi
 @pytest.mark.parametrize("name", [*NAMESPACES, "PROT0001-1"])
 def test_writes_to_a_file_on_a_namespace(nodes: dict[str, str], name: str) -> None:
     with drives.file_system(f"/dev/{nodes[name]}") as folder:
-        for engine in ("io_uring", "sync"):
+        for engine in ("io_uring", "threads"):
             drives.check_writes(nodes[name], folder, engine)
 
 
-@pytest.mark.parametrize(("which", "engine"), [(0, "io_uring"), (1, "sync")])
+@pytest.mark.parametrize(("which", "engine"), [(0, "io_uring"), (1, "threads")])
 def test_a_load_goes_on_when_a_controller_is_pulled(nodes: dict[str, str], which: int, engine: str) -> None:
     """What it had not answered yet the kernel sends through the other: every byte that was counted was read. Through
     which of them an I/O goes nobody knows, so both take their turns and each is pulled once."""

@@ -154,7 +154,7 @@ def test_a_command_that_writes_does_not_leave(nodes: dict[str, str], serial: str
             assert drive.scsi(scsi.build_read(0, 1, block_bytes=512)).data == content(DISKS[serial])[:512]
 
 
-@pytest.mark.parametrize("engine", ["io_uring", "sync"])
+@pytest.mark.parametrize("engine", ["io_uring", "threads"])
 @pytest.mark.parametrize("serial", DISKS)
 def test_a_load_is_what_the_kernel_counts(nodes: dict[str, str], serial: str, engine: str) -> None:
     drives.check_reads(nodes[serial], engine, ios=200 if "B0001" in serial else 600)
@@ -166,5 +166,5 @@ def test_a_load_is_what_the_kernel_counts(nodes: dict[str, str], serial: str, en
 @pytest.mark.parametrize("serial", DISKS)
 def test_writes_to_a_file_on_a_disk(nodes: dict[str, str], serial: str) -> None:
     with drives.file_system(f"/dev/{nodes[serial]}") as folder:
-        for engine in ("io_uring", "sync"):
+        for engine in ("io_uring", "threads"):
             drives.check_writes(nodes[serial], folder, engine)

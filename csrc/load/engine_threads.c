@@ -14,7 +14,9 @@ static ssize_t do_io(const struct member *m, uint32_t op, uint8_t *p, uint32_t b
         return kernel.read_at(m->fd, p, bytes, offset);
     if (op == SATED_WRITE)
         return kernel.write_at(m->fd, p, bytes, offset);
-    int rc = kernel.punch(m->fd, offset, bytes);
+    int rc = op == SATED_TRIM           ? kernel.punch(m->fd, offset, bytes)
+             : op == SATED_WRITE_ZEROES ? kernel.zero(m->fd, offset, bytes)
+                                        : kernel.flush(m->fd);
     return rc ? rc : (ssize_t)bytes;
 }
 
@@ -33,10 +35,10 @@ static bool one(struct worker *w, uint32_t slot)
     if (r->limited && !load_limit_take(m, bytes))
         return false;
     bool charged = r->limited;
-    uint64_t offset = address_next(&w->address, &m->range, &w->random, class, bytes);
+    uint64_t offset = address_next(&w->address, &m->range, &w->random, op, class, bytes);
     uint8_t *p = op == SATED_READ ? data_read(&w->data, slot) : NULL;
     if (op == SATED_WRITE)
-        p = data_write(&w->data, &w->random, slot, bytes);
+        p = data_write(&w->data, random_next(&w->random), data_stripe(&w->data, slot), bytes);
     int64_t begin_ns = worker_now_ns(w), now_ns = later(begin_ns, r->now_ns);
     worker_advance(w, now_ns);
     if (!r->submitting)
@@ -107,8 +109,8 @@ static int prepare(struct real *real)
     return 0;
 }
 
-const struct real_engine engine_sync = {
-    .number = SATED_ENGINE_SYNC,
+const struct real_engine engine_threads = {
+    .number = SATED_ENGINE_THREADS,
     .stack_bytes = 256 << 10,
     .prepare = prepare,
     .run = run,
