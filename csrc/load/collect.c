@@ -100,9 +100,10 @@ static void make_environment(struct member *m, const struct sheet *s, struct sat
     m->energy_nj = energy;
 }
 
-static struct stored *store(const struct member *m, const struct sheet *span, uint32_t class, int64_t t_ns)
+static struct stored *store(const struct member *m, const struct sheet *span, uint32_t class, uint32_t kind,
+                            int64_t t_ns)
 {
-    const struct sated_histogram *h = span->tally[class].latency;
+    const struct sated_histogram *h = tally_histogram(&span->tally[class], kind);
     size_t n = sated_histogram_buckets(h, NULL, NULL, 0);
     struct stored *s = malloc(sizeof *s + 2 * n * sizeof *s->values);
     if (!s)
@@ -113,6 +114,7 @@ static struct stored *store(const struct member *m, const struct sheet *span, ui
         .phase = span->phase,
         .op = m->load->mix.op[class],
         .size_bytes = m->load->mix.bytes[class],
+        .kind = kind,
     };
     s->n = n;
     s->min = h->min;
@@ -128,10 +130,11 @@ static void flush_span(struct member *m, int64_t t_ns)
     struct sated_load *l = m->load;
     struct sheet *span = m->span;
     bool lost = false;
-    for (uint32_t i = 0; i < span->classes && !(l->options.without & SATED_WITHOUT_HISTOGRAMS); i++) {
-        if (!span->tally[i].latency->count)
+    const uint32_t kinds = l->rates.n ? 2 : 1;
+    for (uint32_t i = 0; i < span->classes * kinds && !(l->options.without & SATED_WITHOUT_HISTOGRAMS); i++) {
+        if (!tally_histogram(&span->tally[i / kinds], i % kinds)->count)
             continue;
-        struct stored *s = store(m, span, i, t_ns);
+        struct stored *s = store(m, span, i / kinds, i % kinds, t_ns);
         pthread_mutex_lock(&l->lock);
         bool kept = s && outbox_put(&l->histograms, &s);
         pthread_mutex_unlock(&l->lock);

@@ -67,7 +67,7 @@ static inline void put(void *entry, struct slot *slot, const struct kind *kind, 
 }
 
 /* Up to a batch of I/Os more in the queue, all with one stamp. Return: that stamp. */
-static int64_t make(struct aio *a, struct worker *w)
+static int64_t make(struct aio *a, struct worker *w, bool extended)
 {
     struct inflight *f = &a->f;
     int64_t now_ns;
@@ -75,7 +75,7 @@ static int64_t make(struct aio *a, struct worker *w)
     memmove(a->queue, a->queue + a->sent, (a->queued - a->sent) * sizeof *a->queue);
     a->queued -= a->sent;
     a->sent = 0;
-    uint32_t n = inflight_begin(f, w, &limited), made = 0, run, got;
+    uint32_t n = inflight_begin(f, w, &limited, extended), made = 0, run, got;
     do {
         run = before_end(n - made, f->free_head, f->mask);
         run = run > INFLIGHT_RUN ? INFLIGHT_RUN : run;
@@ -86,20 +86,19 @@ static int64_t make(struct aio *a, struct worker *w)
     return now_ns;
 }
 
-/* Takes completions, with one stamp; waits for one, or for the end of the interval, if so told.
- * Return: how many, or a negated errno. */
-static int reap(struct aio *a, struct worker *w, int64_t now_ns, bool wait)
+/* Takes completions, with one stamp; waits for so many, until_ns at most. Return: how many, or a negated errno. */
+static int reap(struct aio *a, struct worker *w, int64_t now_ns, uint32_t wait, int64_t until_ns)
 {
     struct inflight *f = &a->f;
     struct io_event events[TAKEN];
-    int64_t left_ns = atomic_load_explicit(&w->recorder.edge_ns, memory_order_relaxed) - now_ns + 1;
+    int64_t left_ns = until_ns - now_ns + 1;
     struct timespec timeout = {.tv_nsec = left_ns > 999999999 ? 999999999 : left_ns < 1 ? 1 : left_ns};
     int n = kernel.aio_getevents(a->context, wait, TAKEN, events, &timeout);
     int64_t done_ns = inflight_completing(f, w);
     for (int i = 0; i < n; i++) {
         struct slot *slot = (struct slot *)(uintptr_t)events[i].data;
         f->free_slots[f->free_tail++ & f->mask] = slot;
-        inflight_complete(f, w, slot, (int32_t)events[i].res, done_ns);
+        inflight_complete(f, w, slot, (int32_t)events[i].res, done_ns, f->variant.extended);
     }
     return n;
 }
@@ -126,15 +125,17 @@ static void drain(struct aio *a, struct worker *w, int rc)
         inflight_withdraw(&a->f, (struct slot *)(uintptr_t)a->queue[--a->queued]->aio_data, now_ns);
     rc = is_fatal(rc) ? rc : 0;
     for (int taken = 0; inflight_count(&a->f) && !is_fatal(taken);)
-        rc = taken = reap(a, w, worker_now_ns(w), true);
+        rc = taken = reap(a, w, worker_now_ns(w), 1, recorder_edge_ns(&w->recorder));
     inflight_give_up(&a->f, w, rc);
 }
 
 static void drive(struct aio *a, struct worker *w)
 {
+    const bool extended = a->f.variant.extended;
     for (;;) {
-        int64_t now_ns = make(a, w);
-        if (!inflight_count(&a->f))
+        uint32_t before = a->f.free_head;
+        int64_t now_ns = make(a, w, extended), until_ns = recorder_edge_ns(&w->recorder);
+        if (!inflight_count(&a->f) && !(extended && inflight_rests(&a->f, w)))
             return;
         int sent = 0, taken;
         if (a->queued > a->sent) {
@@ -144,8 +145,11 @@ static void drive(struct aio *a, struct worker *w)
                 refused(a, w, sent);
         }
         /* A free slot that could still be filled is a reason not to wait, as is an I/O that the kernel did not take. */
-        bool more = (w->recorder.submitting && sent > 0 && a->f.free_head != a->f.free_tail) || is_fatal(sent);
-        taken = reap(a, w, now_ns, !more && inflight_count(&a->f) > a->queued - a->sent);
+        bool more = w->recorder.submitting && sent > 0 && a->f.free_head != a->f.free_tail;
+        if (extended)
+            more = inflight_wait(&a->f, w, more && a->f.free_head != before, now_ns, &until_ns);
+        bool out = inflight_count(&a->f) > a->queued - a->sent || !inflight_count(&a->f);
+        taken = reap(a, w, now_ns, more || is_fatal(sent) || !out ? 0 : inflight_least(&a->f), until_ns);
         if (is_fatal(taken)) {
             error_set(taken, SATED_LAYER_DRIVE, "%s: io_getevents failed: %s", w->member->name, error_text(-taken));
             load_failed(w->member->load);
@@ -162,7 +166,11 @@ static void *run(void *argument)
     struct worker *w = argument;
     struct aio a;
     w->engine = &a;
-    int rc = aio_init(&a, w);
+    int rc = worker_begin(w);
+    if (rc)
+        memset(&a, 0, sizeof a);
+    else
+        rc = aio_init(&a, w);
     if (worker_ready(w, rc)) {
         drive(&a, w);
         worker_end(w);

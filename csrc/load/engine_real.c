@@ -14,9 +14,11 @@
 #include "core/error.h"
 #include "core/size.h"
 #include "core/thread.h"
+#include "load/kernel.h"
 #include "transport/handle.h"
 
-#define HELD_MAX 65536       /* sheets x classes that may be on their way: a page each at least */
+#define HELD_MAX 65536 /* sheets x classes that may be on their way: a page each at least */
+#define CPUS (64 * (sizeof((struct sated_load_options *)0)->cpus / sizeof(uint64_t)))
 #define STOP_LEAD_NS 1000000 /* an end that all workers still have before them */
 
 void real_note(struct sated_load *l, const char *format, ...)
@@ -33,10 +35,32 @@ void real_note(struct sated_load *l, const char *format, ...)
     pthread_mutex_unlock(&l->lock);
 }
 
+int worker_begin(const struct worker *w)
+{
+    const struct sated_load *l = w->real->load;
+    const uint64_t *cpus = l->options.cpus;
+    uint32_t n = 0, at = (uint32_t)(w - w->real->workers);
+    for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+        n += cpus[cpu / 64] >> cpu % 64 & 1;
+    if (!n)
+        return 0;
+    uint32_t cpu = 0;
+    for (at %= n; !(cpus[cpu / 64] >> cpu % 64 & 1) || at--; cpu++)
+        ;
+    int rc = kernel.pin(cpu);
+    if (rc)
+        return error_set(rc, SATED_LAYER_NONE,
+                         "processor %" PRIu32 " cannot be used: %s; choose among those that `taskset -p $$` shows", cpu,
+                         error_text(-rc));
+    return 0;
+}
+
 bool worker_ready(struct worker *w, int rc)
 {
     struct real *real = w->real;
     struct sated_load *l = real->load;
+    if (l->rates.n || l->workload.think_ns)
+        kernel.sharpen();
     pthread_mutex_lock(&l->lock);
     if (rc && !real->failure.code)
         sated_detail_get(&real->failure);
@@ -65,7 +89,7 @@ static struct sheet *empty_sheet(const struct worker *w)
     if (s)
         real->spare = s->next;
     else
-        s = sheet_new(l->mix.n);
+        s = sheet_new(l->mix.n, l->rates.n > 0);
     if (s) {
         s->next = NULL;
         real->held++;
@@ -97,6 +121,11 @@ static void deliver(struct worker *w, int64_t to_ns)
     s->submitted = w->submitted;
     s->submitted_max = w->submitted_max;
     w->submissions = w->submitted = w->submitted_max = 0;
+    if (w->pace) {
+        s->backlog_max = w->pace->backlog_max;
+        w->pace->backlog_max = 0;
+    }
+    log_put(&real->load->log, &w->log);
     s->worker = (uint32_t)(w - real->workers);
     w->delivered = sheet_order(s);
     *real->last = s;
@@ -134,6 +163,8 @@ void worker_end(struct worker *w)
     struct sated_load *l = w->real->load;
     pthread_mutex_lock(&l->lock);
     deliver(w, w->recorder.now_ns);
+    if (w->pace)
+        load_unsent(w->member, w->pace, w->recorder.now_ns);
     w->delivered = WORKER_ENDED;
     pthread_mutex_unlock(&l->lock);
 }
@@ -290,6 +321,12 @@ static void last_words(struct real *real)
         if (handle_check_same(m->drive))
             snprintf(to + strlen(to), room - strlen(to), "%s%s: was removed or replaced while the load ran",
                      *to ? "; " : "", m->name);
+        if (m->unsent)
+            snprintf(to + strlen(to), room - strlen(to),
+                     "%s%s: slower than the rate, %" PRIu64 " I/Os that were due by the end were not submitted",
+                     *to ? "; " : "", m->name, m->unsent);
+        if (l->rates.n || l->workload.think_ns) /* the queue is not meant to be full */
+            continue;
         for (uint32_t class = 0; class < l->mix.n; class ++)
             queue += (double)m->total->tally[class].outstanding_ns;
         if (m->measured_ns <= 0 || l->limited || queue >= 0.95 * all * (double)m->measured_ns)
@@ -336,6 +373,8 @@ void engine_real_free(struct sated_load *l)
     l->real = NULL;
     for (uint32_t i = 0; real->workers && i < real->n_workers; i++) {
         data_free(&real->workers[i].data);
+        free(real->workers[i].pace);
+        free(real->workers[i].log);
         sheet_free(real->workers[i].recorder.sheet);
     }
     for (struct sheet *s = real->spare, *next; s; s = next) {
@@ -356,7 +395,7 @@ static int make_workers(struct sated_load *l, struct real *real)
         return load_no_memory();
     memset(real->workers, 0, n * sizeof *real->workers);
     real->n_workers = n;
-    real->held_max = n * 4 + HELD_MAX / l->mix.n;
+    real->held_max = n * 4 + HELD_MAX / (l->mix.n * (l->rates.n ? 2 : 1));
     for (uint32_t i = 0; i < n; i++) {
         struct worker *worker = &real->workers[i];
         worker->real = real;
@@ -367,8 +406,12 @@ static int make_workers(struct sated_load *l, struct real *real)
         address_init(&worker->address, &worker->member->range, thread, w->threads);
         if (data_init(&worker->data, w, &l->mix, w->depth, (uint64_t)n * w->depth, l->options.seed, stream))
             return load_no_memory();
+        if (l->rates.n && !(worker->pace = malloc(sizeof *worker->pace)))
+            return load_no_memory();
+        if (worker->pace)
+            pace_init(worker->pace, &l->rates, w, l->options.seed, worker->member->index, thread);
         for (int j = 0; j < 2; j++) {
-            struct sheet *s = sheet_new(l->mix.n);
+            struct sheet *s = sheet_new(l->mix.n, l->rates.n > 0);
             if (!s)
                 return load_no_memory();
             s->next = real->spare;
@@ -455,6 +498,8 @@ int engine_real_start(struct sated_load *l)
             real_note(l, "%s: no direct I/O there, so that the page cache is measured too", l->members[i].name);
     static const struct real_engine *const engines[] = {&engine_uring, &engine_aio, &engine_threads};
     static const char *const names[] = {"io_uring", "libaio", "threads"};
+    if (l->options.flags & SATED_LOAD_MAX_IOPS)
+        real_note(l, "max-iops: latencies are those of whole batches");
     int rc = -ENOSYS;
     const char *refused_name = NULL;
     for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
@@ -462,6 +507,8 @@ int engine_real_start(struct sated_load *l)
             continue;
         if (refused_name)
             real_note(l, "%s instead of %s, which is refused here: %s", names[i], refused_name, reason(rc));
+        if (l->options.flags & (SATED_LOAD_SQPOLL | SATED_LOAD_IOPOLL) && engines[i] != &engine_uring)
+            real_note(l, "%s has nothing to be polled: that is io_uring's", names[i]);
         rc = start_with(l, engines[i]);
         if (l->options.engine != SATED_ENGINE_AUTO || !is_refusal(rc))
             return rc;

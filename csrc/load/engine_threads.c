@@ -3,10 +3,13 @@
  * under a mutex; stamps are taken outside of the system call and attributed in the order of that mutex. */
 #include "load/real.h"
 
+#include <errno.h>
+
 #include "core/error.h"
 #include "load/kernel.h"
 
 #define THREADS_MAX 4096
+#define NAP_NS 50000000 /* after which a sleeper looks whether the end has come */
 
 static ssize_t do_io(const struct member *m, uint32_t op, uint8_t *p, uint32_t bytes, uint64_t offset)
 {
@@ -25,12 +28,66 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* Sleeps without the mutex until t_ns, or until the end comes. Return: false at the end. */
+static bool sleep_until(struct worker *w, int64_t t_ns)
+{
+    for (int64_t now_ns; w->recorder.submitting && !atomic_load(&w->member->load->stop);) {
+        now_ns = worker_now_ns(w);
+        worker_advance(w, later(now_ns, w->recorder.now_ns));
+        if (now_ns >= t_ns)
+            return w->recorder.submitting;
+        int64_t nap_ns = t_ns - now_ns < NAP_NS ? t_ns - now_ns : NAP_NS;
+        pthread_mutex_unlock(&w->mutex);
+        clock_sleep_until_ns(clock_now_ns() + nap_ns);
+        pthread_mutex_lock(&w->mutex);
+    }
+    return false;
+}
+
+/* Takes the next arrival, and waits for it. @param class as the mix has it, then of this I/O; @param intended_ns receives
+ * when it was to begin. Return: false at the end. */
+static bool await_turn(struct worker *w, uint32_t *class, int64_t *intended_ns)
+{
+    if (!w->pace)
+        return true;
+    int64_t now_ns = worker_now_ns(w);
+    pace_due(w->pace, now_ns, 1);
+    *intended_ns = pace_take(w->pace, now_ns, class);
+    if (*intended_ns <= now_ns || sleep_until(w, *intended_ns))
+        return true;
+    w->pace->backlog += *intended_ns < w->member->end_ns; /* it was this thread's */
+    return false;
+}
+
+static void keep(struct worker *w, uint32_t class, uint64_t offset, int64_t intended_ns, int64_t begin_ns,
+                 int64_t done_ns, ssize_t n)
+{
+    const struct mix *mix = &w->member->load->mix;
+    log_add(w->member->load, &w->log, w->member->name,
+            &(struct sated_io){
+                .intended_ns = intended_ns == PACE_NONE ? -1 : intended_ns,
+                .submit_ns = begin_ns,
+                .complete_ns = done_ns,
+                .offset_bytes = offset,
+                .size_bytes = mix->bytes[class],
+                .error = n == (ssize_t)mix->bytes[class] ? 0
+                         : n < 0                         ? (int32_t)n
+                                                         : -EIO,
+                .member = w->member->index,
+                .op = mix->op[class],
+            });
+}
+
 /* One I/O, with the mutex held except while it runs. Return: false if none may be submitted. */
 static bool one(struct worker *w, uint32_t slot)
 {
     struct member *m = w->member;
     const struct mix *mix = &m->load->mix;
-    uint32_t class = mix_draw(mix, &w->random), op = mix->op[class], bytes = mix->bytes[class];
+    uint32_t class = mix_draw(mix, &w->random);
+    int64_t intended_ns = PACE_NONE;
+    if (!await_turn(w, &class, &intended_ns))
+        return false;
+    uint32_t op = mix->op[class], bytes = mix->bytes[class];
     struct recorder *r = &w->recorder;
     if (r->limited && !load_limit_take(m, bytes))
         return false;
@@ -58,15 +115,21 @@ static bool one(struct worker *w, uint32_t slot)
     now_ns = later(done_ns, r->now_ns);
     worker_advance(w, now_ns);
     recorder_was_earlier(r, class, now_ns - done_ns);
+    if (m->load->log.most)
+        keep(w, class, offset, intended_ns, begin_ns, done_ns, n);
     if (n == (ssize_t)bytes) {
         recorder_complete(r, class, now_ns, done_ns - begin_ns);
-        return true;
+        if (intended_ns != PACE_NONE)
+            tally_response(&r->sheet->tally[class], intended_ns, begin_ns, done_ns);
+    } else {
+        recorder_fail(r, class, now_ns);
+        if (r->limited)
+            load_limit_give_back(m, bytes);
+        load_io_failed(m, class, offset, n);
+        if (atomic_load(&m->load->stop))
+            return false;
     }
-    recorder_fail(r, class, now_ns);
-    if (r->limited)
-        load_limit_give_back(m, bytes);
-    load_io_failed(m, class, offset, n);
-    return !atomic_load(&m->load->stop);
+    return !m->load->workload.think_ns || sleep_until(w, done_ns + m->load->workload.think_ns);
 }
 
 static void *run(void *argument)
@@ -76,7 +139,7 @@ static void *run(void *argument)
     uint32_t slot = w->next_slot++;
     w->live++;
     pthread_mutex_unlock(&w->mutex);
-    if (!worker_ready(w, 0))
+    if (!worker_ready(w, worker_begin(w)))
         return NULL;
     pthread_mutex_lock(&w->mutex);
     while (w->recorder.submitting && one(w, slot))

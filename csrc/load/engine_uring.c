@@ -12,6 +12,7 @@
 
 #include "core/error.h"
 #include "load/kernel.h"
+#include "transport/tasks.h"
 
 /* Newer than the oldest headers we build with. */
 #ifndef IORING_SETUP_COOP_TASKRUN
@@ -27,6 +28,13 @@
 #define IORING_SETUP_NO_SQARRAY (1U << 16)
 #endif
 
+#ifndef IORING_REGISTER_RING_FDS
+#define IORING_REGISTER_RING_FDS 20
+#endif
+#ifndef IORING_ENTER_REGISTERED_RING
+#define IORING_ENTER_REGISTERED_RING (1U << 4)
+#endif
+
 /* tests/bench builds this file with another value: what nothing but the loop costs. */
 #ifndef URING_NOP
 #define URING_NOP 0 /* 1: reads move nothing */
@@ -37,8 +45,11 @@
 
 struct uring {
     struct inflight f; /* first: see inflight_settle */
-    int fd;
-    uint32_t mask, cq_mask; /* of the submission queue, of completions */
+    int fd, enter_fd;  /* of the ring; as enter takes it */
+    uint32_t enter_flags;
+    uint32_t setup;           /* flags of the set-up, in use */
+    const uint32_t *sq_flags; /* the kernel's, where a thread of it polls */
+    uint32_t mask, cq_mask;   /* of the submission queue, of completions */
     uint32_t *sq_head, *sq_tail, *cq_head, *cq_tail, *cq_overflow;
     struct io_uring_sqe *sqes;
     struct io_uring_cqe *cqes;
@@ -50,9 +61,11 @@ struct uring {
     uint32_t (*fill)(struct uring *u, struct worker *w, uint32_t n, uint32_t at);
 };
 
-/* The newest flags that this kernel has. */
-static int ring_setup(uint32_t entries, struct io_uring_params *p)
+/* The newest flags that this kernel has. @param polled SQPOLL and IOPOLL, as wanted */
+static int ring_setup(uint32_t entries, uint32_t polled, struct io_uring_params *p)
 {
+    /* With a thread of the kernel's own there is nobody else to do its work. */
+    const uint32_t not_for_it = IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_COOP_TASKRUN;
     static const uint32_t tries[] = {
         IORING_SETUP_NO_SQARRAY | IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_COOP_TASKRUN,
         IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_COOP_TASKRUN,
@@ -63,7 +76,7 @@ static int ring_setup(uint32_t entries, struct io_uring_params *p)
     int rc = -EINVAL;
     for (size_t i = 0; rc == -EINVAL && i < sizeof tries / sizeof *tries; i++) {
         memset(p, 0, sizeof *p);
-        p->flags = tries[i];
+        p->flags = (polled & IORING_SETUP_SQPOLL ? tries[i] & ~not_for_it : tries[i]) | polled;
         rc = kernel.ring_setup(entries, p);
     }
     return rc;
@@ -83,6 +96,7 @@ static bool ring_map(struct uring *u, const struct io_uring_params *p)
     u->sq_head = (uint32_t *)(base + p->sq_off.head);
     u->sq_tail = (uint32_t *)(base + p->sq_off.tail);
     u->mask = *(uint32_t *)(base + p->sq_off.ring_mask);
+    u->sq_flags = (uint32_t *)(base + p->sq_off.flags);
     u->cq_head = (uint32_t *)(base + p->cq_off.head);
     u->cq_tail = (uint32_t *)(base + p->cq_off.tail);
     u->cq_mask = *(uint32_t *)(base + p->cq_off.ring_mask);
@@ -104,13 +118,13 @@ static void ring_register(struct uring *u, struct worker *w, uint32_t opcodes[SA
     int rc = kernel.ring_register(u->fd, IORING_REGISTER_FILES, &fd, 1);
     bool file = rc >= 0, memory = false;
     if (!file)
-        real_note(l, "the file is not registered with io_uring: %s", strerror(-rc));
+        real_note(l, "the file is not registered with io_uring: %s", error_text(-rc));
     if (w->data.bytes) {
         struct iovec region = {.iov_base = w->data.memory, .iov_len = w->data.bytes};
         rc = w->data.bytes > FIXED_MAX ? -EFBIG : kernel.ring_register(u->fd, IORING_REGISTER_BUFFERS, &region, 1);
         memory = rc >= 0;
         if (!memory)
-            real_note(l, "buffers are not registered with io_uring: %s%s", strerror(-rc),
+            real_note(l, "buffers are not registered with io_uring: %s%s", error_text(-rc),
                       rc == -ENOMEM ? " (see ulimit -l)" : "");
     }
     u->registered = file || memory;
@@ -196,7 +210,7 @@ static __attribute__((noinline)) uint32_t fill_spread(struct uring *u, struct wo
 static void choose_fill(struct uring *u)
 {
     struct variant v = u->f.variant;
-    if (v.by_bytes || v.flushes)
+    if (v.by_bytes || v.flushes || v.extended)
         u->fill = fill_any;
     else if (v.spread)
         u->fill = fill_spread;
@@ -208,6 +222,96 @@ static void choose_fill(struct uring *u)
         u->fill = fill_random;
 }
 
+static void ring_drop(struct uring *u)
+{
+    kernel.ring_unmap(u->rings, u->rings_bytes);
+    kernel.ring_unmap(u->sqes, u->sqes_bytes);
+    kernel.ring_close(u->fd);
+    memset(u, 0, sizeof *u);
+    u->fd = -1;
+}
+
+/* Makes a ring and maps it. Return: 0 or a negated errno. */
+static int ring_open(struct uring *u, uint32_t entries, uint32_t polled, struct io_uring_params *p)
+{
+    memset(u, 0, sizeof *u);
+    u->fd = ring_setup(entries, polled, p);
+    if (u->fd < 0)
+        return u->fd;
+    u->enter_fd = u->fd;
+    u->enter_flags = IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG;
+    u->setup = p->flags;
+    if (!ring_map(u, p))
+        return load_no_memory();
+    u->tail = *u->sq_tail;
+    return 0;
+}
+
+/* Whether completions can be polled for is known only once one has been. Return: 0 or a negated errno. */
+static int try_read(struct uring *u, const struct worker *w)
+{
+    const struct mix *mix = &w->member->load->mix;
+    const uint32_t bytes = mix->bytes[0];
+    uint8_t *memory = aligned_alloc(4096, (bytes + 4095) & ~4095u);
+    if (!memory)
+        return load_no_memory();
+    struct io_uring_sqe *sqe = &u->sqes[u->tail & u->mask];
+    memset(sqe, 0, sizeof *sqe);
+    sqe->opcode = IORING_OP_READ;
+    sqe->fd = w->member->fd;
+    sqe->off = w->member->range.first;
+    sqe->addr = (uintptr_t)memory;
+    sqe->len = bytes;
+    __atomic_store_n(u->sq_tail, ++u->tail, __ATOMIC_RELEASE);
+    int rc = 0;
+    uint32_t head = *u->cq_head;
+    while (rc >= 0 && __atomic_load_n(u->cq_tail, __ATOMIC_ACQUIRE) == head)
+        rc = kernel.ring_enter(u->fd, u->tail - __atomic_load_n(u->sq_head, __ATOMIC_ACQUIRE), 1,
+                               IORING_ENTER_GETEVENTS | IORING_ENTER_SQ_WAKEUP, NULL, 0);
+    if (rc >= 0) {
+        rc = u->cqes[head & u->cq_mask].res;
+        __atomic_store_n(u->cq_head, head + 1, __ATOMIC_RELEASE);
+    }
+    free(memory);
+    return rc < 0 ? rc : 0;
+}
+
+/* A ring that polls as wanted, or, with a note, does less of it. */
+static int ring_open_polled(struct uring *u, const struct worker *w, uint32_t entries, struct io_uring_params *p)
+{
+    struct sated_load *l = w->member->load;
+    uint32_t sqpoll = l->options.flags & SATED_LOAD_SQPOLL ? IORING_SETUP_SQPOLL : 0;
+    if (l->options.flags & SATED_LOAD_IOPOLL) {
+        bool others = false; /* only what moves data can be polled for */
+        for (uint32_t i = 0; i < l->mix.n; i++)
+            others |= l->mix.op[i] > SATED_WRITE;
+        int rc = others ? -EOPNOTSUPP : ring_open(u, entries, sqpoll | IORING_SETUP_IOPOLL, p);
+        if (!rc)
+            rc = try_read(u, w);
+        if (!rc)
+            return 0;
+        if (!others && u->fd >= 0)
+            ring_drop(u);
+        real_note(l, "%s: no completions are polled for: %s", w->member->name, error_text(-rc));
+    }
+    int rc = ring_open(u, entries, sqpoll, p);
+    if (rc && sqpoll) {
+        real_note(l, "no thread of the kernel polls for submissions: %s", error_text(-rc));
+        rc = ring_open(u, entries, 0, p);
+    }
+    return rc;
+}
+
+/* Saves looking the ring up at each call. */
+static void ring_register_itself(struct uring *u)
+{
+    struct io_uring_rsrc_update update = {.offset = UINT32_MAX, .data = (uint64_t)u->fd};
+    if (kernel.ring_register(u->fd, IORING_REGISTER_RING_FDS, &update, 1) == 1) {
+        u->enter_fd = (int)update.offset;
+        u->enter_flags |= IORING_ENTER_REGISTERED_RING;
+    }
+}
+
 /* With SINGLE_ISSUER the ring belongs to the thread that makes it. */
 static int uring_init(struct uring *u, struct worker *w)
 {
@@ -216,30 +320,35 @@ static int uring_init(struct uring *u, struct worker *w)
     while (room < w->depth)
         room *= 2;
     memset(u, 0, sizeof *u);
-    u->fd = ring_setup(room, &p);
+    u->fd = -1;
+    int rc = worker_begin(w);
+    if (rc)
+        return rc;
+    rc = ring_open_polled(u, w, room, &p);
     if (u->fd < 0)
         return error_set(u->fd, SATED_LAYER_NONE,
                          "io_uring is refused here: %s; let the engine be auto, or see "
                          "kernel.io_uring_disabled and the container's seccomp profile",
-                         strerror(-u->fd));
+                         error_text(-u->fd));
     if (!(p.features & IORING_FEAT_EXT_ARG) || !(p.features & IORING_FEAT_SINGLE_MMAP))
         return error_set(-ENOSYS, SATED_LAYER_NONE,
                          "io_uring of this kernel is too old (5.11 is needed); let the engine be auto");
-    if (!ring_map(u, &p))
-        return load_no_memory();
-    u->tail = *u->sq_tail;
+    if (rc)
+        return rc;
     ring_register(u, w, opcodes);
-    int rc = inflight_init(&u->f, w, opcodes, !URING_NOP);
+    ring_register_itself(u);
+    rc = inflight_init(&u->f, w, opcodes, !URING_NOP);
+    u->f.variant.extended |= (u->setup & (IORING_SETUP_SQPOLL | IORING_SETUP_IOPOLL)) != 0;
     choose_fill(u);
     return rc;
 }
 
 /* Up to a batch of I/Os, all with one stamp. Return: that stamp. */
-static inline int64_t submit(struct uring *u, struct worker *w)
+static inline __attribute__((always_inline)) int64_t submit(struct uring *u, struct worker *w, bool extended)
 {
     int64_t now_ns;
     bool limited;
-    uint32_t n = inflight_begin(&u->f, w, &limited), made = 0, run, got;
+    uint32_t n = inflight_begin(&u->f, w, &limited, extended), made = 0, run, got;
     do {
         run = before_end(before_end(n - made, u->tail + made, u->mask), u->f.free_head, u->f.mask);
         run = run > INFLIGHT_RUN ? INFLIGHT_RUN : run;
@@ -254,19 +363,27 @@ static inline int64_t submit(struct uring *u, struct worker *w)
     return now_ns;
 }
 
-/* Submits what is in the queue and, if `wait`, waits for a completion or the end of the interval. */
-static inline int enter(struct uring *u, struct worker *w, int64_t now_ns, bool wait)
+/* Submits what is in the queue and waits for so many completions, until_ns at most. */
+static inline __attribute__((always_inline)) int enter(struct uring *u, int64_t now_ns, uint32_t wait, int64_t until_ns,
+                                                       bool extended)
 {
-    int64_t left_ns = atomic_load_explicit(&w->recorder.edge_ns, memory_order_relaxed) - now_ns + 1;
+    int64_t left_ns = until_ns - now_ns + 1;
     struct __kernel_timespec timeout = {.tv_nsec = left_ns > 999999999 ? 999999999 : left_ns < 1 ? 1 : left_ns};
     struct io_uring_getevents_arg argument = {.ts = (uintptr_t)&timeout};
     uint32_t queued = u->tail - __atomic_load_n(u->sq_head, __ATOMIC_ACQUIRE);
-    return kernel.ring_enter(u->fd, queued, wait, IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG, &argument,
-                             sizeof argument);
+    uint32_t flags = u->enter_flags;
+    if (extended && u->setup & IORING_SETUP_SQPOLL) {
+        __atomic_thread_fence(__ATOMIC_SEQ_CST); /* between our tail and the thread's flag */
+        if (__atomic_load_n(u->sq_flags, __ATOMIC_RELAXED) & IORING_SQ_NEED_WAKEUP)
+            flags |= IORING_ENTER_SQ_WAKEUP;
+        else if (!wait)
+            return 0;
+    }
+    return kernel.ring_enter(u->enter_fd, queued, wait, flags, &argument, sizeof argument);
 }
 
 /* Takes all completions, with one stamp. Return: how many. */
-static inline uint32_t reap(struct uring *u, struct worker *w)
+static inline __attribute__((always_inline)) uint32_t reap_as(struct uring *u, struct worker *w, bool extended)
 {
     struct inflight *f = &u->f;
     int64_t now_ns = inflight_completing(f, w);
@@ -279,11 +396,21 @@ static inline uint32_t reap(struct uring *u, struct worker *w)
         for (; cqe != end; cqe++) {
             struct slot *slot = (struct slot *)(uintptr_t)cqe->user_data;
             *free_slot++ = slot;
-            inflight_complete(f, w, slot, cqe->res, now_ns);
+            inflight_complete(f, w, slot, cqe->res, now_ns, extended);
         }
     }
     __atomic_store_n(u->cq_head, tail, __ATOMIC_RELEASE);
     return tail - from;
+}
+
+static __attribute__((noinline)) uint32_t reap(struct uring *u, struct worker *w)
+{
+    return reap_as(u, w, false);
+}
+
+static __attribute__((noinline)) uint32_t reap_extended(struct uring *u, struct worker *w)
+{
+    return reap_as(u, w, true);
 }
 
 /* Completions that the kernel could not keep. */
@@ -311,7 +438,7 @@ static void complain(const struct uring *u, struct worker *w, int rc)
                   "%s: the kernel dropped %u completions; this must not happen, please report it", w->member->name,
                   dropped(u));
     else
-        error_set(rc, SATED_LAYER_DRIVE, "%s: io_uring_enter failed: %s", w->member->name, strerror(-rc));
+        error_set(rc, SATED_LAYER_DRIVE, "%s: io_uring_enter failed: %s", w->member->name, error_text(-rc));
     load_failed(w->member->load);
 }
 
@@ -333,10 +460,11 @@ static void withdraw(struct uring *u, struct worker *w)
 static bool drain(struct uring *u, struct worker *w)
 {
     int rc = 0;
-    withdraw(u, w);
+    if (!(u->setup & IORING_SETUP_SQPOLL)) /* else its thread may be taking it */
+        withdraw(u, w);
     while (inflight_count(&u->f) > dropped(u) && !is_fatal(rc)) {
-        rc = enter(u, w, worker_now_ns(w), true);
-        pause_after(rc, reap(u, w));
+        rc = enter(u, worker_now_ns(w), 1, recorder_edge_ns(&w->recorder), true);
+        pause_after(rc, reap_extended(u, w));
     }
     bool over = inflight_count(&u->f) <= dropped(u);
     inflight_give_up(&u->f, w, over ? -EOVERFLOW : rc);
@@ -344,23 +472,44 @@ static bool drain(struct uring *u, struct worker *w)
 }
 
 /* Return: whether the kernel is done with our memory. */
-static bool drive(struct uring *u, struct worker *w)
+static inline __attribute__((always_inline)) bool drive_as(struct uring *u, struct worker *w, const bool extended)
 {
     for (;;) {
         uint32_t before = u->f.free_head;
-        int64_t now_ns = submit(u, w);
-        if (!inflight_count(&u->f))
+        int64_t now_ns = submit(u, w, extended);
+        if (!inflight_count(&u->f) && !(extended && inflight_rests(&u->f, w)))
             return true;
         /* A free slot that could still be filled is a reason not to wait. */
         bool more = w->recorder.submitting && u->f.free_head != before && u->f.free_head != u->f.free_tail;
-        int rc = enter(u, w, now_ns, !more);
-        uint32_t reaped = reap(u, w);
+        int64_t until_ns = recorder_edge_ns(&w->recorder);
+        if (extended)
+            more = inflight_wait(&u->f, w, more, now_ns, &until_ns);
+        int rc = enter(u, now_ns, more ? 0 : extended ? inflight_least(&u->f) : 1, until_ns, extended);
+        uint32_t reaped = (extended ? reap_extended : reap)(u, w);
         if (is_fatal(rc) || dropped(u)) {
             complain(u, w, rc);
             return drain(u, w);
         }
         pause_after(rc, reaped);
     }
+}
+
+static __attribute__((noinline)) bool drive(struct uring *u, struct worker *w)
+{
+    return drive_as(u, w, false);
+}
+
+static __attribute__((noinline)) bool drive_extended(struct uring *u, struct worker *w)
+{
+    return drive_as(u, w, true);
+}
+
+static void note_punted(const struct worker *w)
+{
+    if (tasks_of_io_uring())
+        real_note(w->member->load,
+                  "%s: the kernel handed I/Os on to threads of its own (io-wq), which is in their latencies",
+                  w->member->name);
 }
 
 static void *run(void *argument)
@@ -370,10 +519,12 @@ static void *run(void *argument)
     w->engine = &u;
     int rc = uring_init(&u, w);
     if (worker_ready(w, rc)) {
-        if (!drive(&u, w)) { /* neither is let go of: the kernel may still write there */
+        if (!(u.f.variant.extended ? drive_extended
+                                   : drive)(&u, w)) { /* neither is let go of: the kernel may still write there */
             u.registered = false;
             data_leak(&w->data);
         }
+        note_punted(w);
         worker_end(w);
     }
     uring_free(&u);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "load/inflight.h"
 
+#include <errno.h>
 #include <linux/falloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,16 +31,30 @@ int inflight_init(struct inflight *f, struct worker *w, const uint32_t opcodes[S
         f->slots[i].read_area = data_read(&w->data, i);
         f->slots[i].stripe = data_stripe(&w->data, i);
     }
+    f->ext = (struct extension){.logs = l->options.log_bytes > 0,
+                                .pace = w->pace,
+                                .think_ns = l->workload.think_ns,
+                                .wake_ns = LOAD_NEVER};
+    if (w->pace && !(f->ext.intended_ns = calloc(depth, sizeof *f->ext.intended_ns)))
+        return load_no_memory();
     f->batch = l->options.batch ? l->options.batch : depth / 4 > 16 ? 16 : depth / 4;
     if (f->batch < 1)
         f->batch = 1;
     if (f->batch > BATCH_MAX)
         f->batch = BATCH_MAX;
+    if (l->options.flags & SATED_LOAD_ACCURATE)
+        f->batch = 1;
+    if (l->options.flags & SATED_LOAD_MAX_IOPS) {
+        f->batch = l->options.batch ? l->options.batch : depth / 2 > 32 ? 32 : depth / 2;
+        f->batch = f->batch > depth ? depth : f->batch < 1 ? 1 : f->batch;
+        f->ext.floor = f->batch;
+    }
     f->variant = (struct variant){.one_class = l->mix.n == 1,
                                   .sequential = w->member->range.sequential,
                                   .spread = w->member->range.spread,
                                   .reads_only = true,
-                                  .by_bytes = l->options.bytes > 0};
+                                  .by_bytes = l->options.bytes > 0,
+                                  .extended = f->ext.pace || f->ext.think_ns || f->ext.floor || f->ext.logs};
     for (uint32_t i = 0; i < l->mix.n; i++) {
         uint32_t op = l->mix.op[i], bytes = l->mix.bytes[i];
         f->variant.reads_only &= op == SATED_READ;
@@ -62,6 +77,7 @@ void inflight_free(struct inflight *f)
 {
     free(f->slots);
     free(f->free_slots);
+    free(f->ext.intended_ns);
 }
 
 /* Finds out which slots are out. @param from the first of free_slots that is not */
@@ -113,6 +129,22 @@ void inflight_settle(struct worker *w, int64_t to_ns)
     }
 }
 
+static void keep(const struct inflight *f, struct worker *w, const struct slot *slot, int error, int64_t now_ns)
+{
+    int64_t intended_ns = f->ext.pace ? f->ext.intended_ns[slot - f->slots] : PACE_NONE;
+    log_add(w->member->load, &w->log, w->member->name,
+            &(struct sated_io){
+                .intended_ns = intended_ns == PACE_NONE ? -1 : intended_ns,
+                .submit_ns = *slot->stamp,
+                .complete_ns = now_ns,
+                .offset_bytes = slot->offset,
+                .size_bytes = slot->kind->bytes,
+                .error = error,
+                .member = w->member->index,
+                .op = slot->kind->op,
+            });
+}
+
 void inflight_failed(struct inflight *f, struct worker *w, const struct slot *slot, int result, int64_t now_ns)
 {
     const struct kind *kind = slot->kind;
@@ -121,6 +153,8 @@ void inflight_failed(struct inflight *f, struct worker *w, const struct slot *sl
     if (w->recorder.limited)
         load_limit_give_back(w->member, kind->bytes);
     load_io_failed(w->member, kind->class, slot->offset, result);
+    if (f->ext.logs)
+        keep(f, w, slot, result < 0 ? result : -EIO, now_ns);
     if (atomic_load(&w->member->load->stop)) /* at once, where a failing drive would only fail more */
         w->recorder.submitting = false;
 }
@@ -129,6 +163,55 @@ void inflight_withdraw(struct inflight *f, struct slot *slot, int64_t now_ns)
 {
     f->lost_ns[slot->kind->class] += now_ns - *slot->stamp;
     f->free_slots[f->free_tail++ & f->mask] = slot;
+}
+
+/* Slots become free in the order of their completions, so that the first of them may be used again first. */
+static uint32_t rested(struct inflight *f, uint32_t n)
+{
+    uint32_t ready = 0;
+    while (ready < n && ready < f->free_tail - f->free_head &&
+           f->free_slots[(f->free_head + ready) & f->mask]->own_stamp <= f->ext.begun_ns)
+        ready++;
+    if (ready < f->free_tail - f->free_head)
+        f->ext.wake_ns = f->free_slots[(f->free_head + ready) & f->mask]->own_stamp;
+    return ready;
+}
+
+uint32_t inflight_hold(struct inflight *f, struct worker *w, uint32_t n)
+{
+    struct extension *e = &f->ext;
+    int64_t now_ns = worker_now_ns(w);
+    e->begun_ns = now_ns > w->recorder.now_ns ? now_ns : w->recorder.now_ns;
+    e->wake_ns = LOAD_NEVER;
+    if (e->floor) {
+        e->more = f->free_tail - f->free_head >= 2 * e->floor;
+        return n < e->floor && inflight_count(f) ? 0 : n;
+    }
+    uint32_t ready = e->pace ? pace_due(e->pace, e->begun_ns, f->free_tail - f->free_head) : rested(f, n + 1);
+    if (e->pace && ready < f->free_tail - f->free_head)
+        e->wake_ns = pace_wake_ns(e->pace);
+    e->more = ready > n;
+    return ready < n ? ready : n;
+}
+
+uint32_t inflight_extend(struct inflight *f, const struct slot *slot, uint32_t class)
+{
+    if (f->ext.pace)
+        f->ext.intended_ns[slot - f->slots] = pace_take(f->ext.pace, f->ext.begun_ns, &class);
+    return class;
+}
+
+void inflight_after(struct inflight *f, struct worker *w, struct slot *slot, int32_t result, int64_t now_ns)
+{
+    const struct kind *kind = slot->kind;
+    if (f->ext.pace && result == kind->wanted) {
+        int64_t intended_ns = f->ext.intended_ns[slot - f->slots];
+        if (intended_ns != PACE_NONE)
+            tally_response(&w->recorder.sheet->tally[kind->class], intended_ns, *slot->stamp, now_ns);
+    }
+    if (f->ext.logs && result == kind->wanted)
+        keep(f, w, slot, 0, now_ns);
+    slot->own_stamp = now_ns + f->ext.think_ns;
 }
 
 void inflight_give_up(struct inflight *f, struct worker *w, int rc)

@@ -32,7 +32,7 @@ struct slot {
     uint8_t *read_area, *stripe; /* its memory */
     const struct kind *kind;
     void *entry;       /* the engine's own of it, where it keeps any */
-    int64_t own_stamp; /* for one that outlasts many batches */
+    int64_t own_stamp; /* for one that outlasts many batches; of a free one, when it may be used again */
     bool out;          /* of use where all are looked at */
 };
 
@@ -42,6 +42,19 @@ struct variant {
     bool spread; /* addresses as in load/spread.h */
     bool flushes;
     bool by_bytes; /* limited so */
+    bool extended; /* by anything of struct extension */
+};
+
+/* What most loads do without, and the loop of those does not look at. */
+struct extension {
+    bool logs;            /* every I/O is kept */
+    struct pace *pace;    /* NULL: no rate */
+    int64_t *intended_ns; /* by slot: when it was to begin */
+    uint32_t floor;       /* no fewer are submitted, or waited for, unless there are no more; 0 = none */
+    int64_t think_ns;     /* between two I/Os of a slot */
+    int64_t begun_ns;     /* when the batch was begun */
+    int64_t wake_ns;      /* when there will be more to submit without a completion; LOAD_NEVER = then only */
+    bool more;            /* more might be submitted than the batch takes */
 };
 
 struct inflight {
@@ -56,6 +69,7 @@ struct inflight {
     uint32_t filled_from; /* of free_slots, the first that is filled but not submitted yet */
     struct random_pair random;
     struct variant variant;
+    struct extension ext;
     const struct sheet *sheet; /* whose histograms stand in `kinds` */
     /* For the time that I/Os were outstanding, which is added up at the end of each interval: what those that are out
      * had waited when it began, and what those waited that are in no histogram. */
@@ -83,9 +97,45 @@ void inflight_give_up(struct inflight *f, struct worker *w, int rc);
 void inflight_take_sheet(struct inflight *f, const struct sheet *s);
 void inflight_keep_stamps(struct inflight *f);
 
+/* --- what an extension adds: to the beginning of a batch, to each of its I/Os, and to each completion --- */
+
+/* Return: how many of n free slots are to be filled now; sets when there will be more. */
+uint32_t inflight_hold(struct inflight *f, struct worker *w, uint32_t n);
+/* @param class as the mix has it. Return: the class of this I/O. */
+uint32_t inflight_extend(struct inflight *f, const struct slot *slot, uint32_t class);
+void inflight_after(struct inflight *f, struct worker *w, struct slot *slot, int32_t result, int64_t now_ns);
+
+/* Nothing is more exact than to ask again and again; a sleep wakes up some microseconds late. */
+#define INFLIGHT_SPIN_NS 20000
+
+/* Whether there will be more to submit though nothing is out. */
+static inline bool inflight_rests(const struct inflight *f, const struct worker *w)
+{
+    return w->recorder.submitting && f->ext.wake_ns != LOAD_NEVER;
+}
+
+/* @param more whether a free slot could still be filled; @param until_ns up to when to wait for a completion, brought
+ * forward. Return: whether not to wait at all. */
+static inline bool inflight_wait(const struct inflight *f, const struct worker *w, bool more, int64_t now_ns,
+                                 int64_t *until_ns)
+{
+    if ((more && f->ext.more) || !w->recorder.submitting)
+        return more && f->ext.more;
+    if (f->ext.wake_ns < *until_ns)
+        *until_ns = f->ext.wake_ns - INFLIGHT_SPIN_NS;
+    return *until_ns <= now_ns;
+}
+
 static inline uint32_t inflight_count(const struct inflight *f)
 {
     return f->depth - (f->free_tail - f->free_head);
+}
+
+/* How many completions to wait for. */
+static inline uint32_t inflight_least(const struct inflight *f)
+{
+    uint32_t n = f->ext.floor < inflight_count(f) ? f->ext.floor : inflight_count(f);
+    return n ? n : 1;
 }
 
 /* How many of n entries from `at` on lie before the end of a ring. */
@@ -120,6 +170,8 @@ inflight_fill(struct inflight *f, struct worker *w, uint32_t n, struct variant v
     random_pair_draw(&f->random, drawn.whole, for_places + for_data + (v.one_class ? 0 : (n + 1) / 2));
     for (; i < n; i++, entry += entry_bytes) {
         const struct kind *kind = &kinds[v.one_class ? 0 : mix_choose(mix, classes[i])];
+        if (v.extended)
+            kind = &kinds[inflight_extend(f, free_slot[i], kind->class)];
         if (v.by_bytes && !load_limit_take_bytes(m, kind->bytes))
             break;
         struct slot *slot = free_slot[i];
@@ -147,8 +199,9 @@ static inline int64_t inflight_now_ns(const struct worker *w)
     return INFLIGHT_RECORDS ? worker_now_ns(w) : 0;
 }
 
-/* A batch is about to be made up. @param limited receives whether limits hold for it. Return: of how many I/Os. */
-static inline uint32_t inflight_begin(struct inflight *f, struct worker *w, bool *limited)
+/* A batch is about to be made up. @param limited receives whether limits hold for it; @param extended as the variant has
+ * it. Return: of how many I/Os. */
+static inline uint32_t inflight_begin(struct inflight *f, struct worker *w, bool *limited, bool extended)
 {
     uint32_t n = f->free_tail - f->free_head;
     if (n > f->batch)
@@ -157,12 +210,18 @@ static inline uint32_t inflight_begin(struct inflight *f, struct worker *w, bool
     *limited = w->recorder.limited;
     if (!w->recorder.submitting)
         return 0;
-    return *limited ? load_limit_take_ios(w->member, n) : n;
+    if (extended)
+        n = inflight_hold(f, w, n);
+    uint32_t got = *limited ? load_limit_take_ios(w->member, n) : n;
+    if (extended && n && !got)
+        f->ext.wake_ns = LOAD_NEVER;
+    return got;
 }
 
 /* It has been made up, of n I/Os at most: stamps it. @param limited as told at its beginning; @param now_ns receives
  * the stamp. Return: how many I/Os are to be submitted: none of them if the end came meanwhile. */
-static inline uint32_t inflight_stamp(struct inflight *f, struct worker *w, uint32_t n, bool limited, int64_t *now_ns)
+static inline __attribute__((always_inline)) uint32_t inflight_stamp(struct inflight *f, struct worker *w, uint32_t n,
+                                                                     bool limited, int64_t *now_ns)
 {
     struct recorder *r = &w->recorder;
     uint32_t from = f->filled_from, made = f->free_head - from;
@@ -171,12 +230,17 @@ static inline uint32_t inflight_stamp(struct inflight *f, struct worker *w, uint
     *now_ns = inflight_now_ns(w);
     worker_advance(w, *now_ns);
     if (!r->submitting) {
+        if (f->ext.pace)
+            f->ext.pace->backlog += made;
         made = 0;
         f->free_head = from;
     }
     f->filled_from = f->free_head;
-    if (!made)
+    if (!made) {
+        if (n) /* a limit, or the end */
+            f->ext.wake_ns = LOAD_NEVER;
         return 0;
+    }
     f->stamps[f->batches++ % INFLIGHT_STAMPS] = *now_ns;
     if (f->batches % (INFLIGHT_STAMPS / 2) == 0)
         inflight_keep_stamps(f);
@@ -216,14 +280,16 @@ static inline void inflight_record(struct sated_histogram *h, uint64_t latency_n
 }
 
 /* One of them. Its slot is the caller's to put among the free ones. */
-static inline void inflight_complete(struct inflight *f, struct worker *w, const struct slot *slot, int32_t result,
-                                     int64_t now_ns)
+static inline void inflight_complete(struct inflight *f, struct worker *w, struct slot *slot, int32_t result,
+                                     int64_t now_ns, bool extended)
 {
     const struct kind *kind = slot->kind;
     if (__builtin_expect(result == kind->wanted, 1))
         inflight_record(kind->latency, (uint64_t)(now_ns - *slot->stamp));
     else
         inflight_failed(f, w, slot, result, now_ns);
+    if (extended)
+        inflight_after(f, w, slot, result, now_ns);
 }
 
 #endif

@@ -25,6 +25,7 @@ static void release(struct sated_load *l)
     for (struct stored *s; outbox_take(&l->histograms, &s, 1);)
         free(s);
     outbox_free(&l->histograms);
+    log_free(&l->log);
     outbox_free(&l->rows);
     outbox_free(&l->environment);
     pthread_cond_destroy(&l->changed);
@@ -93,8 +94,8 @@ static int prepare(struct sated_load *l, struct sated_drive *const *drives, size
         rc = options_take_drive(l, m);
         if (rc)
             break;
-        m->span = sheet_new(l->mix.n);
-        m->total = sheet_new(l->mix.n);
+        m->span = sheet_new(l->mix.n, l->rates.n > 0);
+        m->total = sheet_new(l->mix.n, l->rates.n > 0);
         if (!m->span || !m->total)
             rc = load_no_memory();
     }
@@ -136,7 +137,7 @@ int sated_load_wait(struct sated_load *l, int64_t timeout_ns)
     struct timespec end = {.tv_sec = end_ns / 1000000000, .tv_nsec = end_ns % 1000000000};
     int rc = 0;
     pthread_mutex_lock(&l->lock);
-    while (!l->ended && !rc && !l->progress.tick && outbox_bytes(&l->rows) <= COLLECT_MUCH) {
+    while (!l->ended && !rc && !l->progress.tick && outbox_bytes(&l->rows) <= COLLECT_MUCH && !log_is_much(&l->log)) {
         if (for_ever)
             pthread_cond_wait(&l->changed, &l->lock);
         else
@@ -164,6 +165,15 @@ int sated_load_take_rows(struct sated_load *l, struct sated_row *out, size_t cap
 int sated_load_take_environment(struct sated_load *l, struct sated_environment *out, size_t cap)
 {
     return take(l, &l->environment, out, cap);
+}
+
+int sated_load_take_ios(struct sated_load *l, struct sated_io *out, size_t cap)
+{
+    pthread_mutex_lock(&l->lock);
+    size_t n = log_take(&l->log, out, cap < INT32_MAX ? cap : INT32_MAX);
+    pthread_cond_broadcast(&l->go);
+    pthread_mutex_unlock(&l->lock);
+    return (int)n;
 }
 
 int sated_load_take_histogram(struct sated_load *l, struct sated_histogram_row *row, struct sated_histogram *into)
@@ -238,6 +248,14 @@ static bool still_runs(struct sated_load *l)
     return runs;
 }
 
+/* NaN: no I/O has a rate. */
+static double late_mean_ns(const struct tally *t)
+{
+    if (!t->response || !t->response->count)
+        return __builtin_nan("");
+    return (double)t->late_ns / (double)t->response->count;
+}
+
 int sated_load_get_totals(struct sated_load *l, struct sated_totals *out, size_t cap)
 {
     if (still_runs(l))
@@ -249,7 +267,8 @@ int sated_load_get_totals(struct sated_load *l, struct sated_totals *out, size_t
             if (n >= cap)
                 continue;
             const struct tally *t = &m->total->tally[class];
-            const struct sated_histogram *h = t->latency;
+            const struct sated_histogram *h = t->latency,
+                                         *late = t->response && t->response->count ? t->response : NULL;
             out[n] = (struct sated_totals){
                 .duration_ns = m->measured_ns,
                 .ios = h->count,
@@ -263,6 +282,10 @@ int sated_load_get_totals(struct sated_load *l, struct sated_totals *out, size_t
                 .batch_mean = m->total->submissions ? (double)m->total->submitted / (double)m->total->submissions
                                                     : __builtin_nan(""),
                 .batch_max = m->total->submitted_max,
+                .late_mean_ns = late_mean_ns(t),
+                .late_max_ns = late ? t->late_max_ns : -1,
+                .backlog_max = m->total->backlog_max,
+                .unsent = m->unsent,
                 .member = i,
                 .op = l->mix.op[class],
                 .size_bytes = l->mix.bytes[class],
@@ -273,14 +296,17 @@ int sated_load_get_totals(struct sated_load *l, struct sated_totals *out, size_t
     return (int)n;
 }
 
-int sated_load_get_histogram(struct sated_load *l, int op, struct sated_histogram *into)
+int sated_load_get_histogram(struct sated_load *l, int op, int kind, struct sated_histogram *into)
 {
     if (still_runs(l))
         return SATED_STATE;
+    if (kind != SATED_SERVICE && (kind != SATED_RESPONSE || !l->rates.n))
+        return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
+                         "kind %d: it is service = 0 or, of a load with a rate, response = 1", kind);
     for (uint32_t i = 0; i < l->n; i++)
         for (uint32_t class = 0; class < l->mix.n; class ++)
             if (op < 0 || l->mix.op[class] == (uint32_t)op)
-                sated_histogram_merge(into, l->members[i].total->tally[class].latency);
+                sated_histogram_merge(into, tally_histogram(&l->members[i].total->tally[class], (uint32_t)kind));
     return 0;
 }
 

@@ -10,7 +10,9 @@
 
 #include "load/address.h"
 #include "load/recorder.h"
+#include "load/iolog.h"
 #include "load/outbox.h"
+#include "load/schedule.h"
 
 #define LOAD_DRIVES 64
 #define LOAD_ERRORS 16
@@ -40,6 +42,7 @@ struct member {
     uint64_t energy_nj;  /* at the end of the last interval */
     int64_t t_ns;        /* reported time of its end */
     double iops;         /* in it */
+    uint64_t unsent;     /* I/Os that were due at the end, and not submitted */
     bool ended;
 };
 
@@ -55,6 +58,7 @@ struct sated_load {
     struct sated_workload workload;
     struct sated_load_options options;
     struct mix mix;
+    struct rates rates;
     struct member members[LOAD_DRIVES];
     uint32_t n;
     enum sated_engine engine;
@@ -72,6 +76,7 @@ struct sated_load {
     uint64_t tick;    /* the last check announced */
     uint64_t answered;
     struct outbox rows, environment, histograms;
+    struct log log;
     size_t spill_bytes; /* of rows that nobody takes, at which a real load ends */
     struct sated_progress progress;
     uint64_t errors;
@@ -131,6 +136,9 @@ void load_limit_give_back(struct member *m, uint32_t bytes);
 
 /* What is outstanding when the measured phase begins counts too. */
 void load_limit_charge(struct member *m, uint32_t n, uint32_t bytes);
+
+/* Adds what a thread had due up to the end, or up to now_ns, and no limit stood against. Under the lock. */
+void load_unsent(struct member *m, struct pace *p, int64_t now_ns);
 
 /* --- failures --- */
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE 1 /* fallocate */
+#define _GNU_SOURCE 1 /* fallocate, sched_setaffinity */
 #include "load/kernel.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <linux/io_uring.h>
+#include <sched.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -116,6 +118,19 @@ static int flush(int fd)
     return rc;
 }
 
+static int pin(uint32_t cpu)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    return result(sched_setaffinity(0, sizeof set, &set));
+}
+
+static void sharpen(void)
+{
+    prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+}
+
 struct kernel kernel = {
     .ring_setup = ring_setup,
     .ring_enter = ring_enter,
@@ -129,6 +144,8 @@ struct kernel kernel = {
     .aio_destroy = aio_destroy,
     .read_at = read_at,
     .write_at = write_at,
+    .pin = pin,
+    .sharpen = sharpen,
     .punch = punch,
     .zero = zero,
     .flush = flush,

@@ -11,6 +11,7 @@
 
 #define SECOND INT64_C(1000000000)
 #define INTERVAL_MIN (SECOND / 1000)
+#define LOG_LEAST (UINT64_C(4) << 20)
 #define INTERVAL_MAX (3600 * SECOND)
 
 #define refused(...) error_set(SATED_PARSE, SATED_LAYER_ARGUMENT, __VA_ARGS__)
@@ -43,7 +44,7 @@ int options_take(struct sated_load *l, const struct sated_load_options *given)
         o->size = sizeof *o;
     }
     if (o->engine > SATED_ENGINE_THREADS)
-        return refused("engine %" PRIu32 " cannot be chosen; it is auto, io_uring or sync", o->engine);
+        return refused("engine %" PRIu32 " cannot be chosen; it is auto, io_uring, libaio or threads", o->engine);
     if (o->interval_ns < INTERVAL_MIN || o->interval_ns > INTERVAL_MAX)
         return refused("interval_ns = %" PRId64 ": it is between 1 ms and 1 h", o->interval_ns);
     if (o->duration_ns == 0 || o->duration_ns < -1)
@@ -51,6 +52,12 @@ int options_take(struct sated_load *l, const struct sated_load_options *given)
     if (o->without & ~(uint32_t)(SATED_WITHOUT_ENVIRONMENT | SATED_WITHOUT_HISTOGRAMS))
         return refused("without = %" PRIu32 " has unknown bits; it is made of environment = 1 and histograms = 2",
                        o->without);
+    if (o->flags & ~(uint32_t)(SATED_LOAD_ACCURATE | SATED_LOAD_MAX_IOPS | SATED_LOAD_SQPOLL | SATED_LOAD_IOPOLL))
+        return refused("flags = %" PRIu32 " has unknown bits", o->flags);
+    if (o->flags & SATED_LOAD_ACCURATE && (o->flags & SATED_LOAD_MAX_IOPS || o->batch > 1))
+        return refused("accurate submits one I/O at a time, which contradicts max-iops and batches; leave one out");
+    if (o->log_bytes && o->log_bytes < LOG_LEAST)
+        return refused("log_bytes = %" PRIu64 ": at least 4 MiB of a log may wait, or none is kept", o->log_bytes);
     if (o->ios > INT64_MAX / 2 || o->bytes > INT64_MAX / 2)
         return refused("the limit of I/Os or bytes does not fit 62 bits");
     if (!o->histogram_ns)
@@ -69,6 +76,7 @@ int options_take(struct sated_load *l, const struct sated_load_options *given)
     l->ramp_k = (uint64_t)(o->ramp_ns / o->interval_ns);
     l->settle_k = UINT64_MAX;
     l->limited = o->ios || o->bytes;
+    l->log.most = (size_t)(o->log_bytes / sizeof(struct log_block));
     return 0;
 }
 
@@ -79,6 +87,9 @@ int options_take_workload(struct sated_load *l, const struct sated_workload *w)
         return rc;
     memcpy(&l->workload, w, w->size < sizeof *w ? w->size : sizeof *w);
     mix_init(&l->mix, &l->workload);
+    rates_init(&l->rates, &l->workload, &l->mix);
+    if (l->options.flags & SATED_LOAD_MAX_IOPS && (l->workload.think_ns || l->rates.n))
+        return refused("max-iops is for loads that are as fast as can be; leave it out, or rate and think");
     if (l->options.bytes && !l->mix.max_bytes)
         return refused("a limit of bytes never ends a load that only flushes; limit its time or its I/Os");
     return 0;

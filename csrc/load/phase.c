@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "load/workload.h"
 #include "transport/handle.h"
 
 void load_end_at(struct member *m, int64_t end_ns, int64_t end_t_ns)
@@ -99,6 +100,15 @@ void load_limit_charge(struct member *m, uint32_t n, uint32_t bytes)
     atomic_fetch_sub(&m->bytes_left, (int64_t)n * bytes);
 }
 
+void load_unsent(struct member *m, struct pace *p, int64_t now_ns)
+{
+    const struct sated_load_options *o = &m->load->options;
+    if ((o->ios && atomic_load(&m->ios_left) <= 0) || (o->bytes && atomic_load(&m->bytes_left) <= 0))
+        return;
+    pace_due(p, now_ns < m->end_ns ? now_ns : m->end_ns - 1, 0);
+    m->unsent += p->backlog;
+}
+
 void load_failed(struct sated_load *l)
 {
     struct sated_detail d;
@@ -131,7 +141,6 @@ static const char *advice(int code)
 
 void load_io_failed(struct member *m, uint32_t class, uint64_t offset, int64_t result)
 {
-    static const char *const ops[] = {"read", "write", "trim", "write_zeroes", "flush"};
     struct sated_load *l = m->load;
     int code = result < 0 ? (int)result : -EIO;
     char why[160];
@@ -142,7 +151,7 @@ void load_io_failed(struct member *m, uint32_t class, uint64_t offset, int64_t r
     }
     uint64_t n = ++l->errors;
     pthread_mutex_unlock(&l->lock);
-    if (n != (l->options.max_errors ? l->options.max_errors : 1))
+    if (l->options.max_errors == SATED_ERRORS_ANY || n != (l->options.max_errors ? l->options.max_errors : 1))
         return;
     if (result < 0)
         snprintf(why, sizeof why, "%s%s", strerror(-code), advice(code));
@@ -151,7 +160,7 @@ void load_io_failed(struct member *m, uint32_t class, uint64_t offset, int64_t r
     error_set(code, SATED_LAYER_DRIVE,
               "%s: the load has ended after %" PRIu64 " failed I/Os, the last a %s of %" PRIu32 " bytes at offset "
               "%" PRIu64 ": %s",
-              m->name, n, ops[l->mix.op[class]], l->mix.bytes[class], offset, why);
+              m->name, n, workload_op_names[l->mix.op[class]], l->mix.bytes[class], offset, why);
     load_failed(l);
 }
 

@@ -23,6 +23,8 @@ struct worker {
     struct random random;
     struct address address;
     struct data data;
+    struct log_block *log;                          /* what it fills; see log_turn */
+    struct pace *pace;                              /* NULL: no rate */
     void *engine;                                   /* what its thread keeps */
     uint64_t submissions, submitted, submitted_max; /* since the sheet began */
     pthread_mutex_t mutex;                          /* the blocking engine's: its threads share a worker */
@@ -71,6 +73,9 @@ static inline int64_t worker_now_ns(const struct worker *w)
 {
     return clock_stamp_ns(w->real->clock) - w->real->start_ns;
 }
+
+/* Puts the calling thread of a worker where the load wants it. Return: 0, or an errno with the thread's detail. */
+int worker_begin(const struct worker *w);
 
 /* Says that a thread is set up, and waits for the start. @param rc 0, or that it failed, with the thread's detail.
  * Return: false if the load does not start. */

@@ -3,14 +3,14 @@
 
 #include <stdlib.h>
 
-struct sheet *sheet_new(uint32_t classes)
+struct sheet *sheet_new(uint32_t classes, bool responses)
 {
     struct sheet *s = calloc(1, sizeof *s + classes * sizeof *s->tally);
     if (!s)
         return NULL;
     s->classes = classes;
     for (uint32_t i = 0; i < classes; i++) {
-        if (sated_histogram_new(&s->tally[i].latency)) {
+        if (sated_histogram_new(&s->tally[i].latency) || (responses && sated_histogram_new(&s->tally[i].response))) {
             sheet_free(s);
             return NULL;
         }
@@ -22,8 +22,10 @@ void sheet_free(struct sheet *s)
 {
     if (!s)
         return;
-    for (uint32_t i = 0; i < s->classes; i++)
+    for (uint32_t i = 0; i < s->classes; i++) {
         sated_histogram_free(s->tally[i].latency);
+        sated_histogram_free(s->tally[i].response);
+    }
     free(s);
 }
 
@@ -31,17 +33,26 @@ void sheet_reset(struct sheet *s)
 {
     for (uint32_t i = 0; i < s->classes; i++) {
         sated_histogram_reset(s->tally[i].latency);
+        if (s->tally[i].response)
+            sated_histogram_reset(s->tally[i].response);
         s->tally[i].errors = 0;
+        s->tally[i].late_max_ns = 0;
+        s->tally[i].late_ns = 0;
         s->tally[i].outstanding_ns = 0;
     }
     s->next = NULL;
-    s->submissions = s->submitted = s->submitted_max = 0;
+    s->submissions = s->submitted = s->submitted_max = s->backlog_max = 0;
 }
 
 void sheet_merge(struct sheet *into, const struct sheet *from)
 {
     for (uint32_t i = 0; i < into->classes; i++) {
         sated_histogram_merge(into->tally[i].latency, from->tally[i].latency);
+        if (from->tally[i].response)
+            sated_histogram_merge(into->tally[i].response, from->tally[i].response);
+        into->tally[i].late_ns += from->tally[i].late_ns;
+        if (from->tally[i].late_max_ns > into->tally[i].late_max_ns)
+            into->tally[i].late_max_ns = from->tally[i].late_max_ns;
         into->tally[i].errors += from->tally[i].errors;
         into->tally[i].outstanding_ns += from->tally[i].outstanding_ns;
     }
@@ -49,6 +60,8 @@ void sheet_merge(struct sheet *into, const struct sheet *from)
     into->submitted += from->submitted;
     if (from->submitted_max > into->submitted_max)
         into->submitted_max = from->submitted_max;
+    if (from->backlog_max > into->backlog_max)
+        into->backlog_max = from->backlog_max;
     if (from->to_ns > into->to_ns)
         into->to_ns = from->to_ns;
 }

@@ -15,10 +15,19 @@
 
 /* One class in one interval. An I/O is counted once, in the histogram: rows, totals and histograms cannot differ. */
 struct tally {
-    struct sated_histogram *latency; /* of the completed; its count is the number of I/Os */
+    struct sated_histogram *latency;  /* of the completed; its count is the number of I/Os */
+    struct sated_histogram *response; /* of the same from when they were to begin; NULL where nothing has a rate */
     uint64_t errors;
+    int64_t late_max_ns;     /* of the submissions of those */
+    __int128 late_ns;        /* their sum */
     __int128 outstanding_ns; /* outstanding I/Os, integrated */
 };
+
+/* NULL: there is none of that kind. */
+static inline struct sated_histogram *tally_histogram(const struct tally *t, uint32_t kind)
+{
+    return kind == SATED_SERVICE ? t->latency : t->response;
+}
 
 /* What one thread, or one drive, counted in one interval. */
 struct sheet {
@@ -29,6 +38,7 @@ struct sheet {
     uint32_t worker; /* number of the thread that counted, in real loads */
     int64_t from_ns, to_ns;
     uint64_t submissions, submitted, submitted_max; /* system calls that submitted, I/Os in them, most in one */
+    uint64_t backlog_max;                           /* most I/Os that a thread had due, but no slot for */
     struct tally tally[];
 };
 
@@ -46,8 +56,8 @@ static inline bool sheet_is_empty(const struct sheet *s)
     return s->to_ns == s->from_ns;
 }
 
-/* NULL: no memory. */
-struct sheet *sheet_new(uint32_t classes);
+/* @param responses whether there is a rate. Return: NULL: no memory. */
+struct sheet *sheet_new(uint32_t classes, bool responses);
 void sheet_free(struct sheet *s);
 void sheet_reset(struct sheet *s);
 /* Adds what `from` counted. @param into holds the same interval, or is empty. */
@@ -75,6 +85,11 @@ static inline void recorder_change(struct recorder *r, uint32_t class, int64_t n
     r->now_ns = now_ns;
 }
 
+static inline int64_t recorder_edge_ns(const struct recorder *r)
+{
+    return atomic_load_explicit(&r->edge_ns, memory_order_relaxed);
+}
+
 /* Times must not go backwards, nor pass the edge: recorder_is_due says when the sheet has to be closed first. */
 static inline bool recorder_is_due(const struct recorder *r, int64_t now_ns)
 {
@@ -90,6 +105,15 @@ static inline void recorder_complete(struct recorder *r, uint32_t class, int64_t
 {
     recorder_change(r, class, now_ns, -1);
     histogram_record(r->sheet->tally[class].latency, latency_ns > 0 ? (uint64_t)latency_ns : 0);
+}
+
+/* One that was to begin at intended_ns, and was submitted at submitted_ns. */
+static inline void tally_response(struct tally *t, int64_t intended_ns, int64_t submitted_ns, int64_t now_ns)
+{
+    if (submitted_ns - intended_ns > t->late_max_ns)
+        t->late_max_ns = submitted_ns - intended_ns;
+    t->late_ns += submitted_ns - intended_ns;
+    histogram_record(t->response, now_ns > intended_ns ? (uint64_t)(now_ns - intended_ns) : 0);
 }
 
 static inline void recorder_fail(struct recorder *r, uint32_t class, int64_t now_ns)

@@ -5,15 +5,14 @@
 #include <string.h>
 
 #include "core/size.h"
+#include "load/schedule.h"
 #include "load/workload.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-static const char *const op_names[SATED_OPS] = {"read", "write", "trim", "write_zeroes", "flush"};
+const char *const workload_op_names[SATED_OPS] = {"read", "write", "trim", "write_zeroes", "flush"};
 static const uint32_t op_given[SATED_OPS] = {SATED_GIVEN_READ, SATED_GIVEN_WRITE, SATED_GIVEN_TRIM,
                                              SATED_GIVEN_WRITE_ZEROES, SATED_GIVEN_FLUSH};
-#define GIVEN_SHARES \
-    (SATED_GIVEN_READ | SATED_GIVEN_WRITE | SATED_GIVEN_TRIM | SATED_GIVEN_WRITE_ZEROES | SATED_GIVEN_FLUSH)
 
 void sated_workload_init(struct sated_workload *w)
 {
@@ -57,11 +56,11 @@ static int set_op(struct sated_workload *w, const char *text)
     snprintf(given, sizeof given, "op = \"%s\"", text);
     if (random && w->given & SATED_GIVEN_ACCESS && w->access == SATED_SEQUENTIAL)
         return workload_contradiction(given, "access = \"sequential\"");
-    if (w->given & GIVEN_SHARES) {
+    if (w->given & WORKLOAD_GIVEN_SHARES) {
         for (uint32_t other = 0; other < SATED_OPS; other++) {
             char text_of_share[48], number[SIZE_NUMBER];
             size_print_number(number, sizeof number, w->share[other], 6);
-            snprintf(text_of_share, sizeof text_of_share, "%s = %s", op_names[other], number);
+            snprintf(text_of_share, sizeof text_of_share, "%s = %s", workload_op_names[other], number);
             bool fits = other == op ? w->share[other] == 1 || w->share[other] == 100 : w->share[other] == 0;
             if (w->given & op_given[other] && !fits)
                 return workload_contradiction(given, text_of_share);
@@ -96,11 +95,11 @@ static int set_access(struct sated_workload *w, const char *text)
 static int set_share(struct sated_workload *w, uint32_t op, const char *text)
 {
     double v;
-    int rc = size_parse_share(op_names[op], text, &v);
+    int rc = size_parse_share(workload_op_names[op], text, &v);
     if (rc)
         return rc;
     char given[64];
-    snprintf(given, sizeof given, "%s = %.20s", op_names[op], text);
+    snprintf(given, sizeof given, "%s = %.20s", workload_op_names[op], text);
     if (v > 1 && v < 2)
         return refused("%s has two readings: write a fraction up to 1, or a percentage with its sign such as 1.5%%",
                        given);
@@ -112,7 +111,7 @@ static int set_share(struct sated_workload *w, uint32_t op, const char *text)
             direction++;
         char by_op[48];
         snprintf(by_op, sizeof by_op, "op = \"%s%s\"", w->given & SATED_GIVEN_OP_RANDOM ? "rand" : "",
-                 op_names[direction]);
+                 workload_op_names[direction]);
         if (direction == op ? v != 1 && v != 100 : v > 0)
             return workload_contradiction(given, by_op);
         w->given |= op_given[op];
@@ -124,7 +123,7 @@ static int set_share(struct sated_workload *w, uint32_t op, const char *text)
         if (!(w->given & op_given[other]))
             w->share[other] = 0;
     /* read alone leaves the rest to writes and the other way round; what trims alone leave is anybody's guess. */
-    uint32_t shares = w->given & GIVEN_SHARES;
+    uint32_t shares = w->given & WORKLOAD_GIVEN_SHARES;
     if (shares == SATED_GIVEN_READ || shares == SATED_GIVEN_WRITE)
         w->share[op == SATED_READ ? SATED_WRITE : SATED_READ] = (v > 1 ? 100 : 1) - v;
     return 0;
@@ -171,6 +170,16 @@ static int set_data(struct sated_workload *w, const char *text)
     return 0;
 }
 
+static int set_arrival(struct sated_workload *w, const char *text)
+{
+    static const char *const names[] = {"fixed", "poisson"};
+    int i = choose("arrival", text, names, COUNT(names));
+    if (i < 0)
+        return SATED_PARSE;
+    w->arrival = (uint32_t)i;
+    return 0;
+}
+
 /* A share up to 1, or the percentage that it is where it is more. */
 static int set_fraction(double *field, const char *key, const char *text)
 {
@@ -206,11 +215,15 @@ int sated_workload_set(struct sated_workload *w, const char *key, const char *te
         SEGMENTS,
         COMPRESS,
         DEDUPE,
+        RATE,
+        ARRIVAL,
+        THINK,
     };
     static const char *const keys[] = {
-        "op",      "access",     "read",        "write",  "trim",     "write_zeroes", "flush",  "size", "sizes",
-        "threads", "depth",      "offset",      "length", "data",     "streams",      "theta",  "h",    "stddev",
-        "zones",   "read_zones", "write_zones", "active", "segments", "compress",     "dedupe",
+        "op",      "access",   "read",     "write",  "trim",   "write_zeroes", "flush",
+        "size",    "sizes",    "threads",  "depth",  "offset", "length",       "data",
+        "streams", "theta",    "h",        "stddev", "zones",  "read_zones",   "write_zones",
+        "active",  "segments", "compress", "dedupe", "rate",   "arrival",      "think",
     };
     int i = choose("workload key", key, keys, COUNT(keys));
     switch (i) {
@@ -236,6 +249,9 @@ int sated_workload_set(struct sated_workload *w, const char *key, const char *te
     case SEGMENTS: return set_whole(&w->segments, key, text, SATED_SEGMENTS_MAX);
     case COMPRESS: return set_fraction(&w->compress, key, text);
     case DEDUPE: return set_fraction(&w->dedupe, key, text);
+    case RATE: return schedule_set_rate(w, text);
+    case ARRIVAL: return set_arrival(w, text);
+    case THINK: return schedule_set_think(w, text);
     }
 }
 
@@ -308,6 +324,8 @@ int sated_workload_check(const struct sated_workload *w)
     }
     if (!rc)
         rc = check_access(w);
+    if (!rc)
+        rc = schedule_check(w);
     for (uint32_t d = 0; !rc && d < 2; d++)
         rc = workload_check_zones(w, d);
     return rc ? rc : check_data(w);

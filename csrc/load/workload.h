@@ -12,6 +12,11 @@
 
 #define refused(...) error_set(SATED_PARSE, SATED_LAYER_ARGUMENT, __VA_ARGS__)
 
+#define WORKLOAD_GIVEN_SHARES \
+    (SATED_GIVEN_READ | SATED_GIVEN_WRITE | SATED_GIVEN_TRIM | SATED_GIVEN_WRITE_ZEROES | SATED_GIVEN_FLUSH)
+
+extern const char *const workload_op_names[SATED_OPS];
+
 int workload_contradiction(const char *a, const char *b);
 
 /* Whether n values sum to 1 or 100. */

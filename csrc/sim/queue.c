@@ -227,8 +227,17 @@ static void untimed(struct sim *s, const struct command *c)
     complete(s, c, s->timing.firmware);
 }
 
+/* What is in the drive already comes to its end; the firmware takes nothing more until the stall is over. */
+static void stall(struct sim *s)
+{
+    spend(s, s->stall_at, s->stall_ns);
+    s->stall_ns = 0;
+}
+
 void queue_admit(struct sim *s)
 {
+    if (s->stall_ns && s->now >= s->stall_at)
+        stall(s);
     while (s->waiting.n && s->inside < s->model.queue) {
         struct command *c = fifo_first(&s->waiting);
         s->inside++;

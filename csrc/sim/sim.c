@@ -389,6 +389,12 @@ int sim_submit(struct sim *s, uint32_t tag, enum sated_op op, uint64_t offset, u
     return sim_submit_at(s, tag, op, s->base_bytes + offset, bytes);
 }
 
+void sim_stall(struct sim *s, int64_t at_ns, int64_t for_ns)
+{
+    s->stall_at = at_ns;
+    s->stall_ns = for_ns;
+}
+
 bool sim_peek(struct sim *s, int64_t *done_ns)
 {
     queue_run(s);

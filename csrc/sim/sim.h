@@ -42,6 +42,9 @@ bool sim_peek(struct sim *s, int64_t *done_ns);
 /* Takes the next completion; the drive's time becomes its time. @param status 0 or a negated errno. */
 bool sim_next(struct sim *s, uint32_t *tag, int64_t *done_ns, int *status);
 
+/* For `for_ns` from `at_ns` on the drive takes no command. */
+void sim_stall(struct sim *s, int64_t at_ns, int64_t for_ns);
+
 /* Energy drawn from the beginning up to the drive's own time `t_ns` (>= the last event's), in nanojoule. */
 uint64_t sim_energy_nj(struct sim *s, int64_t t_ns);
 

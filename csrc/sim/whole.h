@@ -67,11 +67,12 @@ struct sim {
     bool cut_half;    /* power is about to be cut in the midst of the command being carried out */
     uint8_t *scratch; /* three units, for media.c */
     /* Outstanding commands; there are none while the state is saved. */
-    struct fifo waiting;     /* in the host's queue */
-    struct fifo writes;      /* in the drive, for want of buffer */
-    struct completion *heap; /* of the commands in the drive, next one first */
-    uint32_t done;           /* in the heap */
-    uint32_t inside;         /* in the drive */
+    struct fifo waiting;        /* in the host's queue */
+    struct fifo writes;         /* in the drive, for want of buffer */
+    struct completion *heap;    /* of the commands in the drive, next one first */
+    uint32_t done;              /* in the heap */
+    uint32_t inside;            /* in the drive */
+    int64_t stall_at, stall_ns; /* it will do nothing for so long from then on; 0 = it will not. Not in a state file */
 };
 
 /* Outstanding, in the host's queue or in the drive. */

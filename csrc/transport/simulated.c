@@ -192,6 +192,19 @@ int sated_sim_clear_faults(struct sated_drive *d)
     return keep(d);
 }
 
+int sated_sim_stall(struct sated_drive *d, int64_t in_ns, int64_t for_ns)
+{
+    const int64_t hour_ns = INT64_C(3600000000000);
+    int rc = need(d, "stall it");
+    if (rc)
+        return rc;
+    if (in_ns < 0 || in_ns > hour_ns || for_ns < 0 || for_ns > hour_ns)
+        return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT, "%s: a stall begins within an hour and takes no longer",
+                         d->path);
+    sim_stall(d->sim, sim_now_ns(d->sim) + in_ns, for_ns);
+    return 0;
+}
+
 int sated_sim_set_controller(struct sated_drive *d, uint32_t controller)
 {
     int rc = need(d, "choose a controller");

@@ -39,6 +39,18 @@ enum sated_without {
     SATED_WITHOUT_HISTOGRAMS = 2, /* records of spans; sated_load_get_histogram has its own */
 };
 
+/* How a load works, beside what it does. */
+enum sated_load_flag {
+    SATED_LOAD_ACCURATE = 1, /* one I/O per submission, with a stamp of its own; costs a system call for each */
+    SATED_LOAD_MAX_IOPS = 2, /* nothing but throughput: `batch` is a floor too, both of what is submitted at once and of
+                                what is waited for, so that latencies are those of batches, and called so in the note;
+                                batch is half the depth by default, 32 at most */
+    SATED_LOAD_SQPOLL = 4,   /* io_uring: a kernel thread takes what is submitted; said in the note where refused */
+    SATED_LOAD_IOPOLL = 8,   /* io_uring: completions are polled for; likewise. Tried by one read */
+};
+
+#define SATED_ERRORS_ANY 4294967295
+
 struct sated_load_options {
     uint32_t size;          /* of this struct */
     uint32_t engine;        /* enum sated_engine */
@@ -52,9 +64,16 @@ struct sated_load_options {
                                   answered; 0 = never */
     uint64_t seed;
     uint32_t settle;     /* 1: begin in the settle phase, which sated_load_answer ends; needs check_every_ns */
-    uint32_t max_errors; /* failed I/Os after which the load gives up, at least 1; 100 by default */
+    uint32_t max_errors; /* failed I/Os after which the load gives up: 1 = at the first, 100 by default,
+                            SATED_ERRORS_ANY = never */
     uint32_t batch;      /* I/Os submitted at once at most; 0 = chosen from the depth */
     uint32_t without;    /* enum sated_without, added: what is never taken; 0 = nothing */
+    uint32_t flags;      /* enum sated_load_flag, added */
+    uint32_t reserved;
+    uint64_t log_bytes; /* keep every I/O for sated_load_take_ios, of which so much may wait, at least 4 MiB; 0 = not */
+    uint64_t
+        cpus[16]; /* processors, a bit each, for the threads of a real load: the i-th has the i-th of them, and round
+                          again; none = wherever the kernel puts them */
 };
 
 /* A row per interval, drive and class (operation x size). Nothing pooled. */
@@ -97,14 +116,33 @@ struct sated_environment {
     double media_bytes_written;
 };
 
+/* What a latency counts from. */
+enum sated_kind {
+    SATED_SERVICE = 0, /* from submission */
+    SATED_RESPONSE =
+        1, /* from the moment at which the I/O was to begin; where there is a rate, of the I/Os that have one */
+};
+
 struct sated_histogram_row {
     int64_t t_ns; /* end of the span */
     uint32_t member;
     uint32_t phase;
     uint32_t op;
     uint32_t size_bytes;
-    uint32_t kind; /* 0 service: from submission */
+    uint32_t kind; /* enum sated_kind */
     uint32_t reserved;
+};
+
+/* One I/O. Times are the drive's own since the start of the load. */
+struct sated_io {
+    int64_t intended_ns; /* when it was to begin; -1 = it has no rate */
+    int64_t submit_ns;
+    int64_t complete_ns;
+    uint64_t offset_bytes;
+    uint32_t size_bytes;
+    int32_t error; /* 0, or a negated errno: EIO also for one that did only a part */
+    uint32_t member;
+    uint32_t op; /* enum sated_op */
 };
 
 struct sated_progress {
@@ -131,6 +169,11 @@ struct sated_totals {
     double queue_mean;
     double batch_mean; /* I/Os per submission; NaN if simulated */
     uint64_t batch_max;
+    /* At a rate: how late I/Os were submitted, which is response less service; NaN and -1 = no rate, or no I/O. */
+    double late_mean_ns;
+    int64_t late_max_ns;
+    uint64_t backlog_max; /* most I/Os that one thread had due without a free slot, all classes */
+    uint64_t unsent;      /* due by the end, but never submitted, all classes */
     uint32_t member;
     uint32_t op;
     uint32_t size_bytes;
@@ -154,7 +197,8 @@ void sated_load_options_init(struct sated_load_options *opt);
 int sated_load_start(struct sated_load **out, struct sated_drive *const *drives, size_t n,
                      const struct sated_workload *w, const struct sated_load_options *opt);
 
-/* Waits until the load ended, a check waits for its answer, or much waits to be taken: more than 1 MiB of rows. A
+/* Waits until the load ended, a check waits for its answer, or much waits to be taken: more than 1 MiB of rows or of the
+ * log. A
  * simulated load stands still while more than 4 MiB of rows wait; a real one goes on, and ends with SATED_STATE at 64
  * MiB. Environment and histograms are kept without a limit: who never takes them says so in `without`.
  * @param timeout_ns -1 = for ever.
@@ -166,6 +210,11 @@ int sated_load_wait(struct sated_load *l, int64_t timeout_ns);
  * Thread: any. */
 int sated_load_take_rows(struct sated_load *l, struct sated_row *out, size_t cap);
 int sated_load_take_environment(struct sated_load *l, struct sated_environment *out, size_t cap);
+
+/* Takes I/Os of a load with `log_bytes`: those of a thread in the order of their completions, or, of blocking threads, in
+ * that in which they came to note them down. A simulated load stands still while `log_bytes` of them wait; a real one
+ * ends with SATED_STATE. Return and Thread: as of sated_load_take_rows. */
+int sated_load_take_ios(struct sated_load *l, struct sated_io *out, size_t cap);
 
 /* Takes the next finished histogram. @param row what it is of, filled whole; @param into emptied, then filled.
  * Return: 1; 0 if none waits, which leaves both alone; < 0 an error of sated_histogram_load. Thread: any. */
@@ -188,9 +237,10 @@ void sated_load_stop(struct sated_load *l);
  * Return: how many there are, or SATED_STATE while it runs. Thread: any. */
 int sated_load_get_totals(struct sated_load *l, struct sated_totals *out, size_t cap);
 
-/* The latencies of the measured phase, over all drives. @param op enum sated_op, or -1 for all; @param into added to.
- * Return: 0, or SATED_STATE while it runs. Thread: any. */
-int sated_load_get_histogram(struct sated_load *l, int op, struct sated_histogram *into);
+/* The latencies of the measured phase, over all drives. @param op enum sated_op, or -1 for all; @param kind enum
+ * sated_kind; @param into added to. Return: 0, SATED_STATE while it runs, or SATED_PARSE for responses without a rate.
+ * Thread: any. */
+int sated_load_get_histogram(struct sated_load *l, int op, int kind, struct sated_histogram *into);
 
 /* The first failed I/Os. @param offsets, @param codes (negated errno) receive up to cap of them. Return: how many are
  * kept (16 at most). Thread: any. */

@@ -126,6 +126,12 @@ int sated_sim_fail(struct sated_drive *d, const struct sated_sim_fault *f);
 /* Takes all faults away; a stalled operation goes on. Return: as sated_sim_get_counters. */
 int sated_sim_clear_faults(struct sated_drive *d);
 
+/* The drive takes no command for `for_ns` of its own time, `in_ns` from now, once: what comes meanwhile waits, as where
+ * garbage collection, a retry or a heat limit gets in the way. A later call takes the place of one before; not kept in a
+ * state. @param for_ns 0 = not at all. Return: as sated_sim_get_counters, or SATED_PARSE for a negative time or one of
+ * more than an hour. */
+int sated_sim_stall(struct sated_drive *d, int64_t in_ns, int64_t for_ns);
+
 /* NVMe: later commands go through this controller of the subsystem. @param controller 0 or 1.
  * Return: as sated_sim_get_counters, SATED_UNSUPPORTED for what has no such controller. */
 int sated_sim_set_controller(struct sated_drive *d, uint32_t controller);

@@ -47,6 +47,12 @@ enum sated_data {
     SATED_DATA_ZEROS = 1,
 };
 
+/* How the I/Os of a rate follow each other. */
+enum sated_arrival {
+    SATED_ARRIVAL_FIXED = 0,   /* evenly, to the nanosecond: the k-th of a second at k / rate */
+    SATED_ARRIVAL_POISSON = 1, /* at random and independently, with exponential gaps */
+};
+
 #define SATED_OPS 5 /* how many operations there are */
 #define SATED_SIZES_MAX 64
 #define SATED_ZONES_MAX 16
@@ -80,24 +86,30 @@ struct sated_workload {
     uint32_t depth;   /* per thread, 1 to 4096; threads x depth are outstanding at most */
     uint32_t data;    /* enum sated_data */
     uint32_t n_sizes;
-    double share[5];         /* of the operations, by enum sated_op; sum 1 or 100 */
-    uint64_t offset_bytes;   /* where the range begins */
-    uint64_t length_bytes;   /* its length; 0 = to the end of what is accessible */
-    uint32_t size_bytes[64]; /* SATED_SIZES_MAX: I/O sizes, multiples of 512 */
-    double size_share[64];   /* share of the I/Os of each size; sum 1 or 100 */
-    uint32_t given;          /* SATED_GIVEN_*; 0 where the fields are filled by hand */
-    uint32_t streams;        /* SEQUENTIAL: of each thread, up to 1024; 0 = 1 */
-    double theta;            /* ZIPF: above 0, 10 at most; 0 = 1.1 */
-    double h;                /* PARETO: between 0 and 0.5; 0 = 0.2 */
-    double stddev;           /* NORMAL: a fraction of the range, 10 at most; 0 = 0.1 */
-    double compress;         /* RANDOM data: this fraction of every 512 bytes written is zeros, 0.98 at most */
-    double dedupe;           /* RANDOM data: this fraction of the writes has contents that was written before */
-    uint64_t active_bytes;   /* active range: only so much of the range is used */
-    double active_fraction;  /* or this fraction of it; neither: all of it */
-    uint32_t segments;       /* which is spread over it in so many equal parts at equal distances; 0 = 1 */
-    uint32_t n_zones[2];     /* ZONES of reads, and of all else; 0 = uniform */
-    uint32_t reserved;
+    double share[5];                /* of the operations, by enum sated_op; sum 1 or 100 */
+    uint64_t offset_bytes;          /* where the range begins */
+    uint64_t length_bytes;          /* its length; 0 = to the end of what is accessible */
+    uint32_t size_bytes[64];        /* SATED_SIZES_MAX: I/O sizes, multiples of 512 */
+    double size_share[64];          /* share of the I/Os of each size; sum 1 or 100 */
+    uint32_t given;                 /* SATED_GIVEN_*; 0 where the fields are filled by hand */
+    uint32_t streams;               /* SEQUENTIAL: of each thread, up to 1024; 0 = 1 */
+    double theta;                   /* ZIPF: above 0, 10 at most; 0 = 1.1 */
+    double h;                       /* PARETO: between 0 and 0.5; 0 = 0.2 */
+    double stddev;                  /* NORMAL: a fraction of the range, 10 at most; 0 = 0.1 */
+    double compress;                /* RANDOM data: this fraction of every 512 bytes written is zeros, 0.98 at most */
+    double dedupe;                  /* RANDOM data: this fraction of the writes has contents that was written before */
+    uint64_t active_bytes;          /* active range: only so much of the range is used */
+    double active_fraction;         /* or this fraction of it; neither: all of it */
+    uint32_t segments;              /* which is spread over it in so many equal parts at equal distances; 0 = 1 */
+    uint32_t n_zones[2];            /* ZONES of reads, and of all else; 0 = uniform */
+    uint32_t arrival;               /* enum sated_arrival */
     struct sated_zone zones[2][16]; /* SATED_ZONES_MAX */
+    /* I/Os per second of each drive, by all threads together, drive time; 0 = as fast as they complete. Of all I/Os, or
+     * of operations: one that has none then fills the slots that are left. An I/O that is due while no slot is free
+     * waits for one; none is skipped. */
+    double rate_total;
+    double rate[5];   /* by enum sated_op; each needs a share, and the rates decide instead of the shares */
+    int64_t think_ns; /* a slot's pause between an I/O and its next, drive time; not together with a rate */
 };
 
 /* 4 KiB random reads, one thread, depth 1. */
@@ -105,12 +117,14 @@ void sated_workload_init(struct sated_workload *w);
 
 /* Sets one key; they may come in any order. @param key op, access, read, write, trim, write_zeroes, flush, size, sizes,
  * threads, depth, offset, length, data, streams, theta, h, stddev, zones, read_zones, write_zones, active, segments,
- * compress, dedupe; @param text as in TOML: "randwrite", "2/3", "4k", "512:10,4k:60,64k:30".
+ * compress, dedupe, rate, arrival, think; @param text as in TOML: "randwrite", "2/3", "4k", "512:10,4k:60,64k:30".
  * op = read, write, trim, write_zeroes or flush is the direction, and sequential unless access says otherwise; with rand
  * in front it is random. The operations are also keys, for their shares (or percentages): read or write alone leaves the
  * rest to the other. zones = "50:5,30:15,20:80" sends 50 % of the I/Os to the first 5 % of the range, 30 % to the next
  * 15 %, 20 % to the rest; a zone may also have bytes with a unit ("50:4k"), or nothing, which is what the others leave
  * ("50:4k,50:"). read_zones and write_zones are of one direction, where writes are all that is no read.
+ * rate is "5000" (all I/Os) or "read:5000,write:200", which also sets the shares where neither op nor shares do; arrival
+ * is fixed or poisson; think is in seconds, or "250us", "1ms".
  * Return: 0, or SATED_PARSE with a sentence that names the nearest known key, the right form or the contradiction. */
 int sated_workload_set(struct sated_workload *w, const char *key, const char *text);
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import Any, TypedDict, Unpack
 
 from sated._drive import Drive, nanoseconds
 from sated._ffi import ffi, lib
+from sated._log import LogWriter
 from sated._pump import ENGINES, Pump, Sink, Until
 from sated._result import Result, Total, Totals
 from sated._workload import Workload
@@ -17,6 +19,8 @@ from sated.steady import Rounds, Settle
 
 __all__ = ["Job", "LoadOptions", "Progress", "Result", "Sink", "Total", "Totals", "load", "start"]
 
+MODES = {"normal": 0, "max-iops": lib.SATED_LOAD_MAX_IOPS}
+_LOG_BYTES = 64 << 20  # of a log that may wait to be written
 _PHASES = ("ramp", "settle", "measured", "after_stop")
 
 
@@ -101,6 +105,14 @@ class LoadOptions(TypedDict, total=False):
     round_every: float
     histogram_every: float
     engine: str
+    mode: str
+    accurate: bool
+    batch: int | None
+    cpus: Sequence[int] | None
+    sqpoll: bool
+    iopoll: bool
+    on_error: str | int
+    log: str | os.PathLike[str] | None
     confirm: str | Sequence[str] | None
     sink: Sink | None
 
@@ -119,6 +131,14 @@ def _options(
     check_every: float,
     histogram_every: float,
     engine: str,
+    mode: str,
+    accurate: bool,
+    batch: int | None,
+    cpus: Sequence[int] | None,
+    sqpoll: bool,
+    iopoll: bool,
+    on_error: str | int,
+    log: bool,
 ) -> Any:
     if engine not in ENGINES:
         raise ParseError(f'engine "{engine}" is unknown: use {", ".join(ENGINES)}')
@@ -147,10 +167,37 @@ def _options(
     o.histogram_ns = -(-nanoseconds("histogram_every", histogram_every) // max(1, o.interval_ns)) * o.interval_ns
     o.ramp_ns = nanoseconds("ramp", ramp)
     o.seed = seed
+    if mode not in MODES:
+        raise ParseError(f'mode "{mode}" is unknown: use {" or ".join(MODES)}')
+    o.flags = (
+        (lib.SATED_LOAD_ACCURATE if accurate else 0)
+        | (lib.SATED_LOAD_SQPOLL if sqpoll else 0)
+        | (lib.SATED_LOAD_IOPOLL if iopoll else 0)
+        | MODES[mode]
+    )
+    if batch is not None and not 1 <= batch <= 4096:
+        raise ParseError(f"batch={batch}: give a number from 1 to 4096")
+    o.batch = batch or 0
+    for cpu in cpus or ():
+        if not 0 <= cpu < 64 * len(o.cpus):
+            raise ParseError(f"cpus={cpu}: give numbers of processors, below {64 * len(o.cpus)}")
+        o.cpus[cpu // 64] |= 1 << cpu % 64
+    o.max_errors = _most_errors(on_error)
+    o.log_bytes = _LOG_BYTES if log else 0
     o.settle = settle is not None
     if settle is not None or until is not None:
         o.check_every_ns = nanoseconds("check_every", check_every)
     return o
+
+
+def _most_errors(on_error: str | int) -> int:
+    if on_error == "stop":
+        return 1
+    if on_error == "continue":
+        return int(lib.SATED_ERRORS_ANY)
+    if isinstance(on_error, int) and 1 <= on_error < lib.SATED_ERRORS_ANY:
+        return on_error
+    raise ParseError(f"on_error={on_error!r}: give stop, continue, or the number of failed I/Os that end the load")
 
 
 def start(
@@ -169,6 +216,14 @@ def start(
     round_every: float = 1800.0,
     histogram_every: float = 60.0,
     engine: str = "auto",
+    mode: str = "normal",
+    accurate: bool = False,
+    batch: int | None = None,
+    cpus: Sequence[int] | None = None,
+    sqpoll: bool = False,
+    iopoll: bool = False,
+    on_error: str | int = 100,
+    log: str | os.PathLike[str] | None = None,
     confirm: str | Sequence[str] | None = None,
     sink: Sink | None = None,
 ) -> Job:
@@ -177,9 +232,17 @@ def start(
     `seconds` (reported), `bytes`, `ios`: of the measured phase, each drive; the first reached ends it. `interval`: a
     row each. `ramp`: seconds before the measured phase; `settle`: a phase before it that lasts until the drive is even.
     `until`: "pts", "range-20", or a callable that gets the table so far and returns a bool or a Verdict, in a thread of
-    the load; asked every
-    `check_every` reported seconds at ticks of the drive's clock. `confirm`: the token (or one for each drive) where the
-    workload changes a drive. `engine`: auto, io_uring, libaio or threads; a simulated drive has its own, sim.
+    the load; asked every `check_every` reported seconds at ticks of the drive's clock. `confirm`: the token (or one for
+    each drive) where the workload changes a drive. `engine`: auto, io_uring, libaio or threads; a simulated drive has
+    its own, sim.
+
+    `batch`: I/Os submitted at once at most, by default a quarter of the depth, 16 at most. `accurate`: one I/O per
+    submission, with a stamp of its own. `mode`: "max-iops" for nothing but throughput, with batches as floors and
+    latencies that are those of batches. `cpus`: processors for the threads, round and round. `sqpoll`, `iopoll`:
+    polling by io_uring; what is refused is in the result's note. `on_error`: "stop" at the first failed I/O,
+    "continue", or after so many. `log`: a Parquet file of every I/O, written while the load runs: member, op, offset,
+    size, intended_ns, submit_ns, complete_ns, error; a real load that is faster than its log ends with StateError, and
+    the file has all that was done.
 
     Raises ParseError, UnsafeError, StateError, DriveOSError.
     """
@@ -208,6 +271,14 @@ def start(
         check_every=check_every,
         histogram_every=histogram_every,
         engine=engine,
+        mode=mode,
+        accurate=accurate,
+        batch=batch,
+        cpus=cpus,
+        sqpoll=sqpoll,
+        iopoll=iopoll,
+        on_error=on_error,
+        log=log is not None,
     )
     if workload.writes:
         tokens = [confirm] * len(drives) if confirm is None or isinstance(confirm, str) else list(confirm)
@@ -215,14 +286,21 @@ def start(
             raise ParseError(f"confirm= has {len(tokens)} tokens for {len(drives)} drives: give one for each")
         for one, token in zip(drives, tokens, strict=True):
             one._consent(token)
+    writer = None if log is None else LogWriter(log)
     out = ffi.new("struct sated_load **")
     handles = [d._handle for d in drives]
-    check(lib.sated_load_start(out, handles, len(handles), workload._c(), options))
+    try:
+        check(lib.sated_load_start(out, handles, len(handles), workload._c(), options))
+    except BaseException:
+        if writer is not None:
+            writer.discard()
+        raise
     pump = Pump(
         ffi.gc(out[0], lib.sated_load_free),
         drives,
         workload,
         sink=sink,
+        log=writer,
         ramp=ramp,
         limited=ios is not None or bytes is not None,
         settle=settle,

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from sated._drive import Drive
 from sated._ffi import ffi, lib, text, view
 from sated._histogram import Histogram
+from sated._log import LogWriter
 from sated._result import Result, Total, Totals
 from sated._workload import OPS, Workload
 from sated.errors import ParseError, check, last_error
@@ -68,6 +69,7 @@ class Pump:
         workload: Workload,
         *,
         sink: Sink | None,
+        log: LogWriter | None,
         ramp: float,
         limited: bool,
         settle: Settle | None,
@@ -78,6 +80,8 @@ class Pump:
         self._drives = list(drives)  # not closed by the collector before the load has ended
         self._workload = workload
         self._sink = sink
+        self._log = log
+        self._ios = None if log is None else ffi.new("struct sated_io[]", 16 * _CHUNK)
         self._limited = limited
         self._settle = settle
         self._check_every = check_every
@@ -90,7 +94,7 @@ class Pump:
         self._measured: list[Minute] = []
         self._verdict: Verdict | None = None
         self._batches: dict[str, list[pa.RecordBatch]] = {"intervals": [], "environment": [], "histograms": []}
-        self._latency: dict[tuple[int, int, int], Histogram] = {}
+        self._latency: dict[tuple[int, int, int, int], Histogram] = {}
         self._rows = ffi.new("struct sated_row[]", _CHUNK)
         self._envs = ffi.new("struct sated_environment[]", _CHUNK)
         self._progress = ffi.new("struct sated_progress *")
@@ -132,6 +136,9 @@ class Pump:
                 except BaseException as error:  # of a sink or a callable: it ends the load, which keeps what it has
                     self.error = self.error or error
                     self._sink = None
+                    if self._log is not None:
+                        self._log.discard()
+                        self._log = None
                     lib.sated_load_stop(self._l)
                     if rc > 0 and (tick := int(self.progress().tick)):
                         lib.sated_load_answer(self._l, tick, lib.SATED_END)
@@ -139,6 +146,11 @@ class Pump:
                     self.error = self.error or failure
                     break
             self.result = self._result()
+            if self._log is not None:
+                try:
+                    self._log.finish()
+                except OSError as error:
+                    self.error = self.error or error
             with contextlib.suppress(AttributeError):  # an exception without room for it
                 if self.error is not None:
                     self.error.result = self.result  # type: ignore[attr-defined]
@@ -161,12 +173,15 @@ class Pump:
             self._emit("intervals", _tables.intervals(rows))
         while n := check(lib.sated_load_take_environment(self._l, self._envs, _CHUNK)):
             self._emit("environment", _tables.environment(view(self._envs, n, "sated_environment", self._envs)))
+        while self._ios is not None and (n := check(lib.sated_load_take_ios(self._l, self._ios, 16 * _CHUNK))):
+            if self._log is not None:
+                self._log.add(view(self._ios, n, "sated_io", self._ios))
         row, h, found = ffi.new("struct sated_histogram_row *"), Histogram(), []
         while check(lib.sated_load_take_histogram(self._l, row, h._h)):
             if row.phase == lib.SATED_MEASURED:
-                self._latency.setdefault((row.member, row.op, row.size_bytes), Histogram()).merge(h)
+                self._latency.setdefault((row.member, row.op, row.size_bytes, row.kind), Histogram()).merge(h)
             low, counts = h.buckets()
-            found.append((row.phase, row.member, row.t_ns, row.op, row.size_bytes, low, counts))
+            found.append((row.phase, row.member, row.t_ns, row.op, row.size_bytes, row.kind, low, counts))
         if found:
             self._emit("histograms", _tables.histograms(found))
 
@@ -265,8 +280,13 @@ class Pump:
             queue_mean=float(c.queue_mean),
             batch_mean=known(c.batch_mean),
             batch_max=int(c.batch_max),
+            late_mean_ns=known(c.late_mean_ns),
+            late_max_ns=known(float(c.late_max_ns)),
+            backlog_max=int(c.backlog_max),
+            unsent=int(c.unsent),
             engine=_ENGINE_NAMES[c.engine],
-            histogram=self._latency.get((c.member, c.op, c.size_bytes), Histogram()),
+            histogram=self._latency.get((c.member, c.op, c.size_bytes, lib.SATED_SERVICE), Histogram()),
+            response=self._latency.get((c.member, c.op, c.size_bytes, lib.SATED_RESPONSE), Histogram()),
         )
 
 

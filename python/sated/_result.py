@@ -57,7 +57,12 @@ class _Rates:
 
 @dataclass(frozen=True)
 class Total(_Rates):
-    """The measured phase of one drive and class. `duration_s` is the drive's own time."""
+    """The measured phase of one drive and class. `duration_s` is the drive's own time.
+
+    At a rate: `late_mean_ns`, `late_max_ns`: how late its I/Os were submitted (None without one); of the drive and all
+    its classes: `backlog_max`, most I/Os that one thread had due without a free slot, and `unsent`, due by the end but
+    never submitted. `histogram` has service times, `response` response times.
+    """
 
     member: int
     op: str
@@ -73,8 +78,13 @@ class Total(_Rates):
     queue_mean: float
     batch_mean: float | None
     batch_max: int
+    late_mean_ns: float | None
+    late_max_ns: float | None
+    backlog_max: int
+    unsent: int
     engine: str
     histogram: Histogram = field(repr=False, compare=False)
+    response: Histogram = field(repr=False, compare=False)
 
     def percentiles(self, percents: Sequence[float] = PERCENTS) -> Percentiles:
         return percentiles(self.histogram, percents)
@@ -124,6 +134,23 @@ class Totals(_Rates):
         return max((t.lat_max_ns for t in self.members if t.lat_max_ns is not None), default=None)
 
     @property
+    def late_mean_ns(self) -> float | None:
+        rated = [(t.response.count, t.late_mean_ns) for t in self.members if t.late_mean_ns is not None]
+        return sum(n * late for n, late in rated) / sum(n for n, _ in rated) if rated else None
+
+    @property
+    def late_max_ns(self) -> float | None:
+        return max((t.late_max_ns for t in self.members if t.late_max_ns is not None), default=None)
+
+    @property
+    def backlog_max(self) -> int:
+        return max((t.backlog_max for t in self.members), default=0)
+
+    @property
+    def unsent(self) -> int:
+        return sum({t.member: t.unsent for t in self.members}.values())
+
+    @property
     def engine(self) -> str:
         return self.members[0].engine if self.members else "none"
 
@@ -136,12 +163,12 @@ class Totals(_Rates):
     def batch_max(self) -> int:
         return max((t.batch_max for t in self.members), default=0)
 
-    def histogram(self, op: str | None = None) -> Histogram:
+    def histogram(self, op: str | None = None, kind: str = "service") -> Histogram:
         """The latencies of one operation, or of all, over all drives and sizes; a new one at each call."""
         pooled = Histogram()
         for total in self.members:
             if op in (None, total.op):
-                pooled.merge(total.histogram)
+                pooled.merge(total.response if kind == "response" else total.histogram)
         return pooled
 
     def percentiles(self, percents: Sequence[float] = PERCENTS, op: str | None = None) -> Percentiles:
@@ -175,19 +202,27 @@ class Result:
     failed_ios: list[tuple[int, int]] = field(default_factory=list)
 
     def histogram(self, op: str | None = None, kind: str = "service") -> Histogram:
-        """The latencies of the measured phase, over all drives: of one operation, or of all."""
+        """The latencies of the measured phase, over all drives: of one operation, or of all.
+
+        `kind`: "service", from submission, or "response", from the moment at which an I/O was to begin, of a load with
+        a rate: a drive that stalls is late for everything that is due meanwhile, not just for what it was asked.
+        """
         if op not in (None, *OPS):
             raise ParseError(f'operation "{op}" is unknown: use one of {", ".join(OPS)}')
-        if kind != "service":
-            raise ParseError(f'histogram kind "{kind}" is unknown: this version measures service time, from submission')
-        return self.totals.histogram(op)
+        if kind not in ("service", "response"):
+            raise ParseError(f'histogram kind "{kind}" is unknown: use service or response')
+        if kind == "response" and not self.workload.rated:
+            raise ParseError("there are no response times without a rate: give the workload rate=")
+        return self.totals.histogram(op, kind)
 
     @property
     def host_bound(self) -> bool:
         """Whether the host could not keep the drive's queue filled: less than 0.95 x threads x depth outstanding. Not
-        said of a load that `ios` or `bytes` could end, whose queue runs empty, nor of a simulated drive."""
+        said of a load that `ios` or `bytes` could end, whose queue runs empty, nor of one at a rate, nor of a simulated
+        drive."""
         return (
             not self.limited
+            and not self.workload.paced
             and self.totals.engine not in ("sim", "none")
             and self.totals.queue_mean < 0.95 * self.outstanding
         )

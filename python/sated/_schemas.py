@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 PHASES = ("ramp", "settle", "measured", "after_stop")
+KINDS = ("service", "response")
 
 _F = pa.float64()
 
@@ -48,6 +49,20 @@ ENVIRONMENT = pa.schema(
         ("media_bytes", _F),
     ]
 )
+
+LOG = pa.schema(
+    [
+        ("member", pa.int32()),
+        ("op", pa.dictionary(pa.int8(), pa.string())),
+        ("offset", pa.int64()),
+        ("size", pa.int64()),
+        ("intended_ns", pa.int64()),  # null: no rate
+        ("submit_ns", pa.int64()),  # since the start of the load, the drive's own time
+        ("complete_ns", pa.int64()),
+        ("error", pa.int32()),  # 0, or a negated errno
+    ]
+)
+"""Of every I/O, where a load is told to keep them."""
 
 HISTOGRAMS = pa.schema(
     [

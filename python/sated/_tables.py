@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sated._schemas import ENVIRONMENT, HISTOGRAMS, INTERVALS, PHASES
+from sated._schemas import ENVIRONMENT, HISTOGRAMS, INTERVALS, KINDS, LOG, PHASES
 from sated._workload import OPS
 
 _PHASES, _OPS = np.array(PHASES, object), np.array(OPS, object)
@@ -59,16 +59,32 @@ def environment(rows: Any) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=ENVIRONMENT)
 
 
-def histograms(found: Sequence[tuple[int, int, int, int, int, Any, Any]]) -> pa.RecordBatch:
-    """(phase, member, t_ns, op, size, lows, counts) of each as the histograms table."""
-    phase, member, t_ns, op, size, low, count = zip(*found, strict=True)
+def log(rows: Any) -> pa.RecordBatch:
+    """`struct sated_io`, n of them, as rows of a log."""
+    intended = rows["intended_ns"].astype(np.int64)
+    columns = [
+        pa.array(rows["member"].astype(np.int32)),
+        pa.DictionaryArray.from_arrays(pa.array(rows["op"].astype(np.int8)), pa.array(OPS)),
+        pa.array(rows["offset_bytes"].astype(np.int64)),
+        pa.array(rows["size_bytes"].astype(np.int64)),
+        pa.array(intended, mask=intended < 0),
+        pa.array(rows["submit_ns"].astype(np.int64)),
+        pa.array(rows["complete_ns"].astype(np.int64)),
+        pa.array(rows["error"].astype(np.int32)),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=LOG)
+
+
+def histograms(found: Sequence[tuple[int, int, int, int, int, int, Any, Any]]) -> pa.RecordBatch:
+    """(phase, member, t_ns, op, size, kind, lows, counts) of each as the histograms table."""
+    phase, member, t_ns, op, size, kind, low, count = zip(*found, strict=True)
     columns = [
         pa.array([PHASES[p] for p in phase]),
         pa.array(member, pa.int32()),
         pa.array([t / 1e9 for t in t_ns], pa.float64()),
         pa.array([OPS[o] for o in op]),
         pa.array(size, pa.int64()),
-        pa.array(["service"] * len(found)),
+        pa.array([KINDS[k] for k in kind]),
         pa.array(list(low), pa.list_(pa.int64())),
         pa.array(list(count), pa.list_(pa.int64())),
     ]

@@ -33,6 +33,10 @@ class Workload:
     `data`: random (different for every write) or zeros. `compress`: this share of random data is zeros. `dedupe`: this
     share of the writes has contents that was written before.
 
+    `rate`: I/Os per second of each drive, of all threads together (drive time), or {"read": 5000, "write": 200} for
+    operations of their own; one that has no rate fills the slots that are left. Nothing that is due is skipped.
+    `arrival`: fixed or poisson. `think`: seconds, or "250us", between an I/O of a slot and its next.
+
     >>> Workload(op="randwrite", size="4k", threads=16, depth=16).outstanding
     256
     """
@@ -62,6 +66,9 @@ class Workload:
     segments: int | None = None
     compress: float | str | None = None
     dedupe: float | str | None = None
+    rate: float | str | dict[str, float] | None = None
+    arrival: str | None = None
+    think: float | str | None = None
 
     def __post_init__(self) -> None:
         self._c()
@@ -100,6 +107,17 @@ class Workload:
         c = self._c()
         whole = sum(c.size_share[0 : c.n_sizes])
         return {int(c.size_bytes[i]): c.size_share[i] / whole for i in range(c.n_sizes)}
+
+    @property
+    def rated(self) -> bool:
+        """Whether any I/O has a rate, so that there are response times."""
+        c = self._c()
+        return bool(c.rate_total > 0 or any(rate > 0 for rate in c.rate))
+
+    @property
+    def paced(self) -> bool:
+        """Whether I/Os wait for their time, by a rate or to think: the queue is not meant to be full."""
+        return self.rated or bool(self._c().think_ns)
 
     @property
     def sequential(self) -> bool:

@@ -291,6 +291,13 @@ class Simulation:
                 raise ParseError(f"{name} = {value}: does not fit; see the help of Simulation.fail") from None
         check(lib.sated_sim_fail(self._drive._handle, fault))
 
+    def stall(self, *, after: float, seconds: float) -> None:
+        """Once, `after` seconds from now, the drive takes no command for `seconds` of its own time: what comes
+        meanwhile waits. Not kept with its state. Raises ParseError."""
+        from sated._drive import nanoseconds
+
+        check(lib.sated_sim_stall(self._drive._handle, nanoseconds("after", after), nanoseconds("seconds", seconds)))
+
     def heal(self) -> None:
         """Takes all faults away; what stalled goes on."""
         check(lib.sated_sim_clear_faults(self._drive._handle))

@@ -73,7 +73,9 @@ int main(int argc, char **argv)
         if (!strcmp(argv[i], "batch"))
             o.batch = (uint32_t)strtoul(value, NULL, 10);
         else if (!strcmp(argv[i], "engine"))
-            o.engine = !strcmp(value, "threads") ? SATED_ENGINE_THREADS : !strcmp(value, "libaio") ? SATED_ENGINE_LIBAIO : SATED_ENGINE_IO_URING;
+            o.engine = !strcmp(value, "threads")  ? SATED_ENGINE_THREADS
+                       : !strcmp(value, "libaio") ? SATED_ENGINE_LIBAIO
+                                                  : SATED_ENGINE_IO_URING;
         else if (!strcmp(argv[i], "seconds")) {
             o.ios = 0;
             o.duration_ns = (int64_t)(strtod(value, NULL) * 1e9);

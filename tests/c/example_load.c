@@ -43,7 +43,7 @@ int main(void)
                     printf("%5.1f s  %8.0f IOPS\n", (double)rows[i].t_ns / 1e9,
                            (double)rows[i].ios * 1e9 / (double)rows[i].duration_ns);
         } while (running > 0);
-        if (running < 0 || sated_load_get_histogram(load, SATED_WRITE, latency))
+        if (running < 0 || sated_load_get_histogram(load, SATED_WRITE, SATED_SERVICE, latency))
             code = failed();
         else
             printf("p99 %.1f us of %" PRIu64 " writes\n", (double)sated_histogram_percentile(latency, 99) / 1000,

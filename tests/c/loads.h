@@ -16,7 +16,7 @@ struct outcome {
     size_t n_rows;
     struct sated_environment *environment;
     size_t n_environment;
-    struct sated_histogram *histograms; /* all records merged */
+    struct sated_histogram *histograms; /* all records of service times merged */
     struct sated_histogram_row *records;
     size_t n_records;
     struct sated_totals totals[512];
@@ -57,7 +57,8 @@ static inline void outcome_take(struct sated_load *l, struct outcome *o)
     }
     CHECK_EQ(sated_histogram_new(&h), 0);
     while (sated_load_take_histogram(l, &record, h) == 1) {
-        sated_histogram_merge(o->histograms, h);
+        if (record.kind == SATED_SERVICE)
+            sated_histogram_merge(o->histograms, h);
         o->records = realloc(o->records, (o->n_records + 1) * sizeof record);
         o->records[o->n_records++] = record;
     }
@@ -96,7 +97,7 @@ static inline void outcome_run(struct sated_load *l, struct outcome *o, answer *
     o->n_errors = sated_load_get_errors(l, o->error_offsets, o->error_codes, 16);
     snprintf(o->note, sizeof o->note, "%s", sated_load_note(l));
     if (measured)
-        CHECK_EQ(sated_load_get_histogram(l, -1, measured), 0);
+        CHECK_EQ(sated_load_get_histogram(l, -1, SATED_SERVICE, measured), 0);
     sated_load_free(l);
 }
 

@@ -126,7 +126,7 @@ static void fallback(void)
     w = work("randtrim", "4k", 1, 4);
     opt.engine = SATED_ENGINE_LIBAIO;
     CHECK_EQ(sated_load_start(&l, &d, 1, &w, &opt), SATED_UNSUPPORTED);
-    CHECK_TEXT(last_text(), "trim");
+    CHECK_TEXT(last_text(), "neither trims");
     sated_drive_close(d);
 }
 

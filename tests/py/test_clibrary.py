@@ -83,7 +83,8 @@ STRUCT_SIZES = {
     "sated_health": 2280,
     "sated_histogram_row": 32,
     "sated_identity": 3456,
-    "sated_load_options": 88,
+    "sated_io": 48,
+    "sated_load_options": 232,
     "sated_nvme_apst": 272,
     "sated_nvme_command": 56,
     "sated_nvme_ctrl_list": 4112,
@@ -188,10 +189,10 @@ STRUCT_SIZES = {
     "sated_sim_fault": 32,
     "sated_sim_counters": 152,
     "sated_steady_options": 32,
-    "sated_totals": 104,
+    "sated_totals": 136,
     "sated_transport": 48,
     "sated_verdict": 280,
-    "sated_workload": 1696,
+    "sated_workload": 1752,
     "sated_zone": 24,
 }
 

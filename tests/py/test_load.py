@@ -11,10 +11,12 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 import sated
 from sated.steady import Settle, Verdict
@@ -267,7 +269,7 @@ for turn in range(12):
         served = drive.sim.counters.served_writes
     assert result.interrupted
     measured = result.table.filter(pc.equal(result.table["phase"], "measured"))
-    assert pc.sum(measured["ios"]).as_py() == result.totals.ios == result.histogram().count
+    assert pc.sum(measured["ios"], min_count=0).as_py() == result.totals.ios == result.histogram().count
     assert pc.sum(result.table["ios"]).as_py() == served
     print("same")
 """)
@@ -347,3 +349,133 @@ def test_no_end_is_refused() -> None:
                 sated.load(drive, sated.Workload(), **bad)
         with pytest.raises(sated.ParseError, match="engine"):
             sated.load(drive, sated.Workload(), ios=1, engine="spdk")
+
+
+def test_a_stall_is_in_every_response_that_it_delayed(tmp_path: Path) -> None:
+    """1000 I/Os per second and 200 ms without an answer: 200 I/Os are due meanwhile, by arithmetic."""
+    with sated.open("sim:generic") as drive:
+        drive.sim.stall(after=1.0, seconds=0.2)
+        workload = sated.Workload(op="randread", depth=4, rate=1000)
+        result = sated.load(drive, workload, seconds=2, ramp=0.5, interval=0.1, histogram_every=0.1)
+    totals = result.totals
+    response, service = result.histogram(kind="response"), result.histogram()
+    assert totals.ios == len(response) == len(service)
+    low, counts = response.buckets()
+    assert 200 <= int(counts[low >= 1_000_000].sum()) <= 210
+    low, counts = service.buckets()
+    assert int(counts[low >= 1_000_000].sum()) <= 4 + 4  # those in the drive, and those that came behind them
+    assert totals.late_max_ns is not None and 190e6 < totals.late_max_ns < 200e6
+    assert totals.late_mean_ns == pytest.approx((response.mean or 0) - (service.mean or 0), rel=1e-9)
+    assert 190 <= totals.backlog_max <= 200 and totals.unsent == 0
+    assert set(result.histograms["kind"].to_pylist()) == {"service", "response"}
+    # The ramp is in the rows, and in the histograms of its own phase only.
+    ramp = result.table.filter(pc.equal(result.table["phase"], "ramp"))
+    assert pc.sum(ramp["ios"]).as_py() == 500
+    kept = result.histograms.filter(pc.equal(result.histograms["phase"], "measured"))
+    for kind in ("service", "response"):
+        rows = kept.filter(pc.equal(kept["kind"], kind))
+        assert sum(sum(row) for row in rows["count"].to_pylist()) == totals.ios
+
+
+def test_rates_of_operations_and_time_to_think() -> None:
+    with sated.open("sim:generic") as drive:
+        workload = sated.Workload(rate={"read": 2000, "write": 100}, arrival="fixed", threads=2, depth=4)
+        assert workload.shares == pytest.approx({"read": 20 / 21, "write": 1 / 21})
+        result = sated.load(drive, workload, seconds=1)
+        after = result.table.filter(pc.equal(result.table["phase"], "after_stop"))
+        done = {op: sum(t.ios for t in result.totals if t.op == op) for op in ("read", "write")}
+        for row in after.to_pylist():
+            done[row["op"]] += row["ios"]
+        assert done == {"read": 2000, "write": 100}
+        thinks = sated.load(drive, sated.Workload(op="randread", think="1ms"), seconds=1)
+        assert not thinks.host_bound and 800 < thinks.totals.ios <= 1000
+        with pytest.raises(sated.ParseError, match="without a rate"):
+            thinks.histogram(kind="response")
+    with pytest.raises(sated.ParseError, match="contradicts"):
+        sated.Workload(op="randread", rate=100, think=0.1)
+
+
+def test_progress_costs_the_loop_nothing() -> None:
+    """It is a copy of what the collector wrote last: asked a thousand times or never, the rows are the same bytes."""
+
+    def rows(asked: bool) -> pa.Table:
+        with sated.open("sim:generic") as drive:
+            job = sated.start(drive, sated.Workload(op="randread", depth=8), seconds=1, interval=0.01)
+            while asked and not job.wait(0):
+                assert job.progress.ios >= 0
+            job.wait()
+            return job.result().table
+
+    assert rows(True).equals(rows(False))
+
+
+def test_a_log_is_the_rows_once_more(tmp_path: Path) -> None:
+    path = tmp_path / "every.parquet"
+    with sated.open("sim:generic") as drive:
+        workload = sated.Workload(
+            read=0.7, sizes={"4k": 50, "16k": 50}, access="random", threads=2, depth=4, rate=50000
+        )
+        result = sated.load(drive, workload, seconds=4, interval=0.1, log=path)
+    log = pq.read_table(path)
+    assert [each.name for each in tmp_path.iterdir()] == ["every.parquet"]
+    assert log.num_rows == pc.sum(result.table["ios"]).as_py() == 200000
+    assert pc.sum(log["size"]).as_py() == pc.sum(result.table["bytes"]).as_py()
+    assert pc.sum(pc.equal(log["op"].cast(pa.string()), "read")).as_py() == sum(
+        row["ios"] for row in result.table.to_pylist() if row["op"] == "read"
+    )
+    latency = pc.subtract(log["complete_ns"], log["submit_ns"])
+    assert pc.max(latency).as_py() == result.totals.lat_max_ns
+    # Even arrivals of two threads: each 20 us once, from nothing up to the end.
+    assert sorted(log["intended_ns"].to_pylist()) == list(range(0, 4_000_000_000, 20_000))
+    assert log["error"].unique().to_pylist() == [0]
+
+
+def test_a_log_that_has_nowhere_to_go(tmp_path: Path) -> None:
+    with sated.open("sim:generic") as drive:
+        with pytest.raises(sated.ParseError, match="no folder"):
+            sated.load(drive, sated.Workload(op="randread"), ios=1, log=tmp_path / "none" / "x.parquet")
+        with pytest.raises(sated.ParseError):
+            sated.load(drive, sated.Workload(op="randread", offset="1TB"), ios=1, log=tmp_path / "x.parquet")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"mode": "fast"}, "max-iops"),
+        ({"accurate": True, "mode": "max-iops"}, "contradicts"),
+        ({"batch": 0}, "1 to 4096"),
+        ({"cpus": [5000]}, "below 1024"),
+        ({"on_error": "never"}, "continue"),
+        ({"on_error": 0}, "continue"),
+    ],
+)
+def test_ways_that_are_refused(options: dict[str, Any], says: str) -> None:
+    with sated.open("sim:generic") as drive, pytest.raises(sated.ParseError, match=says):
+        sated.load(drive, sated.Workload(op="randread"), ios=1, **options)
+
+
+def test_ways_to_work(tmp_path: Path) -> None:
+    with sated.open(str(tmp_path / "drive"), create="8MiB") as drive:
+        workload = sated.Workload(op="randread", depth=32)
+        exact = sated.load(
+            drive, workload, ios=2000, accurate=True, on_error="stop", cpus=sorted(os.sched_getaffinity(0))
+        )
+        assert (exact.totals.batch_max, exact.totals.batch_mean) == (1, 1)
+        fast = sated.load(drive, workload, ios=2048, mode="max-iops", batch=8, sqpoll=True, iopoll=True)
+        assert fast.totals.ios == 2048 and "whole batches" in fast.note
+        if fast.totals.engine != "threads":
+            assert fast.totals.batch_max == 8
+
+
+def test_three_drives_have_rows_and_totals_of_their_own() -> None:
+    drives = [sated.open(f"sim:generic,seed={seed}") for seed in range(3)]
+    result = sated.load(drives, sated.Workload(read=0.5, access="random", depth=4, rate=900), seconds=1, interval=0.1)
+    for member, drive in enumerate(drives):
+        served = drive.sim.counters
+        rows = result.table.filter(pc.equal(result.table["member"], member))
+        assert column(rows, "ios") == served.served_reads + served.served_writes == 900
+        assert sum(t.ios for t in result.totals if t.member == member) == column(measured(rows), "ios")
+        drive.close()
+    assert result.totals.ios == column(measured(result.table), "ios")
+    assert result.totals.duration_s == pytest.approx(1)

@@ -84,6 +84,11 @@ _Compress = Annotated[str | None, typer.Option(metavar="SHARE", help="Share of t
 _Dedupe = Annotated[
     str | None, typer.Option(metavar="SHARE", help="Share of the writes with contents that was written before.")
 ]
+_Rate = Annotated[
+    str | None, typer.Option(metavar="IOPS", help="I/Os per second: 5000, or read:5000,write:200. [default: no limit]")
+]
+_Arrival = Annotated[str | None, typer.Option(metavar="HOW", help="I/Os of a rate: fixed or poisson. [default: fixed]")]
+_Think = Annotated[str | None, typer.Option(metavar="TIME", help="Pause between two I/Os of a slot, such as 250us.")]
 _Seconds = Annotated[float | None, typer.Option(help="End after so many (reported) seconds.")]
 _Ios = Annotated[int | None, typer.Option(help="End after so many I/Os.")]
 _Bytes = Annotated[str | None, typer.Option("--bytes", metavar="BYTES", help="End after so many bytes, such as 10GB.")]
@@ -94,6 +99,16 @@ _CheckEvery = Annotated[float, typer.Option(help="Seconds between the checks of 
 _RoundEvery = Annotated[float, typer.Option(help="Seconds between the rounds of --until.")]
 _Seed = Annotated[int, typer.Option(help="Seed of all random draws.")]
 _Engine = Annotated[str, typer.Option(metavar="NAME", help="auto, io_uring, libaio or threads.")]
+_Mode = Annotated[str, typer.Option(metavar="MODE", help="normal, or max-iops: batches are floors.")]
+_Accurate = Annotated[bool, typer.Option("--accurate", help="One I/O per submission, with a stamp of its own.")]
+_Batch = Annotated[int | None, typer.Option(help="I/Os submitted at once at most. [default: a quarter of the depth]")]
+_Cpus = Annotated[str | None, typer.Option(metavar="LIST", help="Processors of the threads, such as 0,2-5.")]
+_Sqpoll = Annotated[bool, typer.Option("--sqpoll", help="io_uring: a kernel thread takes submissions.")]
+_Iopoll = Annotated[bool, typer.Option("--iopoll", help="io_uring: poll for completions.")]
+_OnError = Annotated[
+    str, typer.Option(metavar="HOW", help="stop at the first failed I/O, continue, or after how many to stop.")
+]
+_Log = Annotated[Path | None, typer.Option(metavar="FILE.parquet", help="Write every I/O there.")]
 _Out = Annotated[Path | None, typer.Option(metavar="FILE.parquet", help="Write the rows of the intervals there.")]
 
 
@@ -124,6 +139,9 @@ def load(
     segments: _Segments = None,
     compress: _Compress = None,
     dedupe: _Dedupe = None,
+    rate: _Rate = None,
+    arrival: _Arrival = None,
+    think: _Think = None,
     seconds: _Seconds = None,
     ios: _Ios = None,
     bytes_: _Bytes = None,
@@ -134,6 +152,14 @@ def load(
     round_every: _RoundEvery = 1800.0,
     seed: _Seed = 0,
     engine: _Engine = "auto",
+    mode: _Mode = "normal",
+    accurate: _Accurate = False,
+    batch: _Batch = None,
+    cpus: _Cpus = None,
+    sqpoll: _Sqpoll = False,
+    iopoll: _Iopoll = False,
+    on_error: _OnError = "100",
+    log: _Log = None,
     confirm: Confirm = None,
     create: Create = None,
     out: _Out = None,
@@ -174,9 +200,13 @@ def load(
         segments=segments,
         compress=compress,
         dedupe=dedupe,
+        rate=rate,
+        arrival=arrival,
+        think=think,
     )
-    if out is not None:
-        _check_writable(out)
+    for option, path in (("--out", out), ("--log", log)):
+        if path is not None:
+            _check_writable(option, path)
     with sated.open(uri, create=create) as drive:
         job = sated.start(
             drive,
@@ -191,6 +221,14 @@ def load(
             round_every=round_every,
             seed=seed,
             engine=engine,
+            mode=mode,
+            accurate=accurate,
+            batch=batch,
+            cpus=None if cpus is None else _processors(cpus),
+            sqpoll=sqpoll,
+            iopoll=iopoll,
+            on_error=int(on_error) if on_error.isdecimal() else on_error,
+            log=log,
             confirm=confirm,
         )
         failure: sated.SatedError | None = None
@@ -271,6 +309,7 @@ def describe(drive: Drive, workload: Workload, result: Result) -> dict[str, Any]
             "duration_s": totals.duration_s,
             **_figures(totals),
             **_percentiles(result.histogram()),
+            **_late(totals, result),
             "queue_mean": totals.queue_mean,
             "engine": totals.engine,
             "batch_mean": totals.batch_mean,
@@ -320,6 +359,18 @@ def _percentiles(histogram: Histogram) -> dict[str, Any]:
     }
 
 
+def _late(totals: Any, result: Result) -> dict[str, Any]:
+    """What a rate adds: percentiles from when I/Os were to begin, and how late they were."""
+    if not result.workload.rated:
+        return {}
+    response = _percentiles(result.histogram(kind="response"))
+    names = ("late_mean_ns", "late_max_ns", "backlog_max", "unsent")
+    return {
+        **{name.replace("lat_", "response_"): value for name, value in response.items()},
+        **{name: getattr(totals, name) for name in names},
+    }
+
+
 def _print(told: dict[str, Any]) -> None:
     pooled, classes = told["pooled"], told["classes"]
     rows = [(f"{each['op']} {_text.io_size(each['size'])}", each) for each in classes]
@@ -358,6 +409,18 @@ def _print(told: dict[str, Any]) -> None:
         end="",
     )
     print(f"; the drive is 1/{told['scale']} of a real one" if told["scale"] > 1 else "")
+    if "unsent" in pooled:
+        times = "  ".join(
+            f"{name} {_text.latency(pooled[f'response_{name}_ns'])}" for name in ("p50", "p99", "p999", "p9999")
+        )
+        print(f"response times, from when each I/O was to begin: {times}")
+        print(
+            f"submitted {_text.latency(pooled['late_mean_ns'])} late on average, "
+            f"{_text.latency(pooled['late_max_ns'])} at most; up to {_text.number(pooled['backlog_max'])} waited for a "
+            f"free slot of their thread"
+        )
+        if pooled["unsent"]:
+            print(f"slower than the rate: {_text.number(pooled['unsent'])} I/Os that were due were not submitted")
     if pooled["errors"]:
         print(f"{_text.number(pooled['errors'])} I/Os failed")
     if told["host_bound"]:
@@ -381,12 +444,23 @@ def _exit_code(told: dict[str, Any]) -> int:
     return OK
 
 
-def _check_writable(out: Path) -> None:
+def _processors(text: str) -> list[int]:
+    """0,2-5 as numbers."""
+    found: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()) or (dash and int(last) < int(first)):
+            raise Ends(f'"{part}" in --cpus is no processor: write them as in 0,2-5', USAGE)
+        found += range(int(first), int(last or first) + 1)
+    return found
+
+
+def _check_writable(option: str, out: Path) -> None:
     """Finds out before the load, not after it, that its rows would have nowhere to go."""
     if out.suffix != ".parquet":
-        raise Ends(f"--out {out}: the rows are written as Parquet, so name a file that ends in .parquet", USAGE)
+        raise Ends(f"{option} {out}: rows are written as Parquet, so name a file that ends in .parquet", USAGE)
     if not out.parent.is_dir():
-        raise Ends(f"--out {out}: there is no folder {out.parent}; make it first", USAGE)
+        raise Ends(f"{option} {out}: there is no folder {out.parent}; make it first", USAGE)
 
 
 def _write_rows(out: Path, result: Result) -> None:

@@ -54,6 +54,9 @@ class _Mix(_Where):
     size: int | str | None = None
     sizes: dict[str, float] | None = None
     access: str | None = None
+    rate: float | str | dict[str, float] | None = None
+    arrival: str | None = None
+    think: float | str | None = None
 
 
 class _Workload(_Mix):

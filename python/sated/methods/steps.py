@@ -283,6 +283,10 @@ def _figures(writer: StepWriter, step: dict[str, Any], result: Result, note: str
         "engine": totals.engine,
         "batch_mean": totals.batch_mean,
         "batch_max": totals.batch_max,
+        "late_mean_ns": totals.late_mean_ns,
+        "late_max_ns": totals.late_max_ns,
+        "backlog_max": totals.backlog_max,
+        "unsent": totals.unsent,
         "classes": [_plain(total) for total in totals],
         "settled": result.settled,
         "host_bound": result.host_bound,
@@ -316,7 +320,9 @@ def _judged(step: dict[str, Any], result: Result, capacity_bytes: float) -> dict
 
 def _plain(total: Total) -> dict[str, Any]:
     """A total as plain data; its histogram is in the tables."""
-    return {each.name: getattr(total, each.name) for each in fields(total) if each.name != "histogram"}
+    return {
+        each.name: getattr(total, each.name) for each in fields(total) if each.name not in ("histogram", "response")
+    }
 
 
 def _note(step: dict[str, Any], result: Result, limit: int | None) -> str:

@@ -23,7 +23,7 @@ Attempt = Callable[[sated.Drive, str], object]
 
 OF_ANY: dict[str, Attempt] = {
     "a load by io_uring": lambda drive, token: sated.load(drive, RANDOM, ios=8, engine="io_uring", confirm=token),
-    "a load by threads": lambda drive, token: sated.load(drive, RANDOM, ios=8, engine="sync", confirm=token),
+    "a load by threads": lambda drive, token: sated.load(drive, RANDOM, ios=8, engine="threads", confirm=token),
     "a load of trims": lambda drive, token: sated.load(
         drive, sated.Workload(op="randtrim", size="4k"), ios=8, confirm=token
     ),

@@ -322,7 +322,7 @@ def check_exact(drive: sated.Drive, node: str, engine: str) -> None:
     assert {total.engine for total in result.totals.members} == {engine}
 
 
-@pytest.mark.parametrize("engine", ["io_uring", "sync"])
+@pytest.mark.parametrize("engine", ["io_uring", "threads"])
 @pytest.mark.parametrize("serial", ["SCSI0001", "SATA0001", "NVME0001"])
 def test_writes_to_a_disk_are_what_the_kernel_counts(nodes: dict[str, str], serial: str, engine: str) -> None:
     with sated.open(f"/dev/{nodes[serial]}") as drive:
