@@ -141,6 +141,11 @@ int purge_poll(struct sated_purge *p, const char *what, int (*ask)(struct sated_
 /* Leaves the drive alone for so long by its clock, unless the purge is stopped. */
 int purge_pause(struct sated_purge *p, int64_t ns);
 
+/* Sends a command for all blocks, one after the other for at most so many. @param step for the journal;
+ * @param send builds it and sends it. Return: 0 or the first error. */
+int purge_sweep(struct sated_purge *p, const char *step, uint64_t most,
+                int (*send)(struct sated_purge *p, uint64_t at, uint64_t blocks));
+
 /* Whether a failed command says something of that command alone, so that the next one may be better. */
 bool purge_is_answer(int rc);
 

@@ -377,25 +377,21 @@ static int sanitize(struct sated_purge *p)
 
 /* ---- TRIM ---- */
 
+static int send_trim(struct sated_purge *p, uint64_t at, uint64_t sectors)
+{
+    struct sated_ata_range range = {.lba = at, .sectors = sectors};
+    struct sated_ata_command c;
+    int n = sated_ata_build_trim_list(p->page, PURGE_PAGE, &range, 1);
+    int rc = n < 0 ? n : sated_ata_build_trim(&c, (uint32_t)n / 512);
+    return rc ? rc : sated_ata_raw(p->d, &c, p->page, NULL, NULL);
+}
+
 static int trim(struct sated_purge *p)
 {
-    const struct purge_look *l = &p->look;
-    uint32_t blocks = l->ata.trim_blocks < PURGE_PAGE / 512 ? l->ata.trim_blocks : PURGE_PAGE / 512;
-    uint64_t each = (uint64_t)blocks * TRIM_RANGES * TRIM_SECTORS;
-    struct sated_ata_command c;
-    int rc = purge_step(p, "DATA SET MANAGEMENT, TRIM");
-    for (uint64_t at = 0; !rc && at < l->blocks; at += each) {
-        struct sated_ata_range range = {.lba = at, .sectors = l->blocks - at < each ? l->blocks - at : each};
-        int n = sated_ata_build_trim_list(p->page, PURGE_PAGE, &range, 1);
-        rc = n < 0 ? n : sated_ata_build_trim(&c, (uint32_t)n / 512);
-        if (!rc)
-            rc = purge_pause(p, 0);
-        if (!rc)
-            rc = sated_ata_raw(p->d, &c, p->page, NULL, NULL);
-        purge_tell(p, at, l->blocks);
-    }
+    uint32_t blocks = p->look.ata.trim_blocks < PURGE_PAGE / 512 ? p->look.ata.trim_blocks : PURGE_PAGE / 512;
+    int rc = purge_sweep(p, "DATA SET MANAGEMENT, TRIM", (uint64_t)blocks * TRIM_RANGES * TRIM_SECTORS, send_trim);
     if (!rc)
-        purge_says(p, "it took the hint for all of its %llu sectors", (unsigned long long)l->blocks);
+        purge_says(p, "it took the hint for all of its %llu sectors", (unsigned long long)p->look.blocks);
     return rc;
 }
 

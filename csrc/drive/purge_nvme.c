@@ -276,45 +276,36 @@ static int ask_format(struct sated_purge *p, uint32_t *progress)
 
 /* ---- What the drive may leave alone ---- */
 
+static int send_deallocate(struct sated_purge *p, uint64_t at, uint64_t blocks)
+{
+    struct sated_nvme_range range = {.slba = at, .nlb = (uint32_t)blocks};
+    struct sated_nvme_command c;
+    int rc = sated_nvme_build_dsm(&c, p->look.nvme.nsid, 1, SATED_NVME_DSM_DEALLOCATE);
+    if (!rc && sated_nvme_build_dsm_ranges(p->page, PURGE_PAGE, &range, 1) < 0)
+        rc = error_last()->code;
+    return rc ? rc : ask(p->d, &c, p->page, NULL);
+}
+
 static int deallocate(struct sated_purge *p)
 {
-    const struct purge_look *l = &p->look;
-    struct sated_nvme_command c;
-    int rc = purge_step(p, "Dataset Management, deallocate");
-    for (uint64_t at = 0; !rc && at < l->blocks; at += RANGE_BLOCKS) {
-        uint64_t left = l->blocks - at;
-        struct sated_nvme_range range = {.slba = at, .nlb = (uint32_t)(left < RANGE_BLOCKS ? left : RANGE_BLOCKS)};
-        rc = sated_nvme_build_dsm(&c, l->nvme.nsid, 1, SATED_NVME_DSM_DEALLOCATE);
-        if (!rc)
-            rc = purge_pause(p, 0);
-        if (!rc && sated_nvme_build_dsm_ranges(p->page, PURGE_PAGE, &range, 1) < 0)
-            rc = error_last()->code;
-        if (!rc)
-            rc = ask(p->d, &c, p->page, NULL);
-        purge_tell(p, at, l->blocks);
-    }
+    int rc = purge_sweep(p, "Dataset Management, deallocate", RANGE_BLOCKS, send_deallocate);
     if (!rc)
-        purge_says(p, "it took the hint for all of its %llu blocks", (unsigned long long)l->blocks);
+        purge_says(p, "it took the hint for all of its %llu blocks", (unsigned long long)p->look.blocks);
     return rc;
+}
+
+static int send_zeroes(struct sated_purge *p, uint64_t at, uint64_t blocks)
+{
+    struct sated_nvme_command c;
+    int rc = sated_nvme_build_write_zeroes(&c, p->look.nvme.nsid, at, (uint32_t)blocks, true, 0);
+    return rc ? rc : ask(p->d, &c, NULL, NULL);
 }
 
 static int write_zeroes(struct sated_purge *p)
 {
-    const struct purge_look *l = &p->look;
-    struct sated_nvme_command c;
-    int rc = purge_step(p, "Write Zeroes, deallocate");
-    for (uint64_t at = 0; !rc && at < l->blocks; at += ZEROES_BLOCKS) {
-        uint64_t left = l->blocks - at;
-        rc = sated_nvme_build_write_zeroes(&c, l->nvme.nsid, at,
-                                           (uint32_t)(left < ZEROES_BLOCKS ? left : ZEROES_BLOCKS), true, 0);
-        if (!rc)
-            rc = purge_pause(p, 0);
-        if (!rc)
-            rc = ask(p->d, &c, NULL, NULL);
-        purge_tell(p, at, l->blocks);
-    }
+    int rc = purge_sweep(p, "Write Zeroes, deallocate", ZEROES_BLOCKS, send_zeroes);
     if (!rc)
-        purge_says(p, "it wrote zeros to all of its %llu blocks", (unsigned long long)l->blocks);
+        purge_says(p, "it wrote zeros to all of its %llu blocks", (unsigned long long)p->look.blocks);
     return rc;
 }
 

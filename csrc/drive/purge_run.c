@@ -163,6 +163,20 @@ int purge_poll(struct sated_purge *p, const char *what, int (*ask)(struct sated_
     return rc;
 }
 
+int purge_sweep(struct sated_purge *p, const char *step, uint64_t most,
+                int (*send)(struct sated_purge *p, uint64_t at, uint64_t blocks))
+{
+    uint64_t all = p->look.blocks;
+    int rc = purge_step(p, step);
+    for (uint64_t at = 0; !rc && at < all; at += most) {
+        rc = purge_pause(p, 0);
+        if (!rc)
+            rc = send(p, at, all - at < most ? all - at : most);
+        purge_tell(p, at, all);
+    }
+    return rc;
+}
+
 /* ---- Of what takes no commands ---- */
 
 static int run_simulated(struct sated_purge *p)

@@ -264,46 +264,36 @@ static int format(struct sated_purge *p)
 
 /* ---- What the drive may leave alone ---- */
 
+static int send_unmap(struct sated_purge *p, uint64_t at, uint64_t blocks)
+{
+    struct sated_scsi_range range = {.lba = at, .blocks = (uint32_t)blocks};
+    struct sated_scsi_command c;
+    int n = sated_scsi_build_unmap_list(p->page, PURGE_PAGE, &range, 1);
+    int rc = n < 0 ? n : sated_scsi_build_unmap(&c, false, 0, (uint32_t)n);
+    return rc ? rc : ask(p->d, 0, &c, p->page, NULL);
+}
+
 static int unmap(struct sated_purge *p)
 {
-    const struct purge_look *l = &p->look;
-    struct sated_scsi_command c;
-    int rc = purge_step(p, "UNMAP");
-    for (uint64_t at = 0; !rc && at < l->blocks; at += l->scsi.unmap_blocks) {
-        uint64_t left = l->blocks - at;
-        struct sated_scsi_range range = {.lba = at,
-                                         .blocks = left < l->scsi.unmap_blocks ? (uint32_t)left : l->scsi.unmap_blocks};
-        int n = sated_scsi_build_unmap_list(p->page, PURGE_PAGE, &range, 1);
-        rc = n < 0 ? n : sated_scsi_build_unmap(&c, false, 0, (uint32_t)n);
-        if (!rc)
-            rc = purge_pause(p, 0);
-        if (!rc)
-            rc = ask(p->d, 0, &c, p->page, NULL);
-        purge_tell(p, at, l->blocks);
-    }
+    int rc = purge_sweep(p, "UNMAP", p->look.scsi.unmap_blocks, send_unmap);
     if (!rc)
-        purge_says(p, "it took the hint for all of its %llu blocks", (unsigned long long)l->blocks);
+        purge_says(p, "it took the hint for all of its %llu blocks", (unsigned long long)p->look.blocks);
     return rc;
+}
+
+static int send_same(struct sated_purge *p, uint64_t at, uint64_t blocks)
+{
+    struct sated_scsi_command c;
+    memset(p->page, 0, PURGE_PAGE);
+    int rc = sated_scsi_build_write_same_16(&c, at, (uint32_t)blocks, p->look.block_bytes, 0, true, false, false, 0);
+    return rc ? rc : ask(p->d, 0, &c, p->page, NULL);
 }
 
 static int write_same(struct sated_purge *p)
 {
-    const struct purge_look *l = &p->look;
-    struct sated_scsi_command c;
-    int rc = purge_step(p, "WRITE SAME(16), UNMAP");
-    memset(p->page, 0, PURGE_PAGE);
-    for (uint64_t at = 0; !rc && at < l->blocks; at += l->scsi.same_blocks) {
-        uint64_t left = l->blocks - at;
-        rc = sated_scsi_build_write_same_16(&c, at, (uint32_t)(left < l->scsi.same_blocks ? left : l->scsi.same_blocks),
-                                            l->block_bytes, 0, true, false, false, 0);
-        if (!rc)
-            rc = purge_pause(p, 0);
-        if (!rc)
-            rc = ask(p->d, 0, &c, p->page, NULL);
-        purge_tell(p, at, l->blocks);
-    }
+    int rc = purge_sweep(p, "WRITE SAME(16), UNMAP", p->look.scsi.same_blocks, send_same);
     if (!rc)
-        purge_says(p, "it wrote zeros to all of its %llu blocks", (unsigned long long)l->blocks);
+        purge_says(p, "it wrote zeros to all of its %llu blocks", (unsigned long long)p->look.blocks);
     return rc;
 }
 
