@@ -154,7 +154,7 @@ void load_io_failed(struct member *m, uint32_t class, uint64_t offset, int64_t r
     if (l->options.max_errors == SATED_ERRORS_ANY || n != (l->options.max_errors ? l->options.max_errors : 1))
         return;
     if (result < 0)
-        snprintf(why, sizeof why, "%s%s", strerror(-code), advice(code));
+        snprintf(why, sizeof why, "%s%s", error_text(-code), advice(code));
     else
         snprintf(why, sizeof why, "only %" PRId64 " of %" PRIu32 " bytes came through", result, l->mix.bytes[class]);
     error_set(code, SATED_LAYER_DRIVE,
