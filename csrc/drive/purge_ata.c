@@ -12,8 +12,7 @@
 #include "protocol/known_ata.h"
 
 #define MINUTE (60 * PURGE_SECOND)
-#define TRIM_SECTORS 65535 /* of one range */
-#define TRIM_RANGES 64     /* in one block of 512 bytes */
+#define TRIM_RANGES 64 /* in one block of 512 bytes */
 
 enum { SET_PASSWORD = 0xf1, UNLOCK = 0xf2, ERASE_UNIT = 0xf4, DISABLE_PASSWORD = 0xf6 };
 
@@ -389,7 +388,8 @@ static int send_trim(struct sated_purge *p, uint64_t at, uint64_t sectors)
 static int trim(struct sated_purge *p)
 {
     uint32_t blocks = p->look.ata.trim_blocks < PURGE_PAGE / 512 ? p->look.ata.trim_blocks : PURGE_PAGE / 512;
-    int rc = purge_sweep(p, "DATA SET MANAGEMENT, TRIM", (uint64_t)blocks * TRIM_RANGES * TRIM_SECTORS, send_trim);
+    int rc =
+        purge_sweep(p, "DATA SET MANAGEMENT, TRIM", (uint64_t)blocks * TRIM_RANGES * SATED_ATA_TRIM_SECTORS, send_trim);
     if (!rc)
         purge_says(p, "it took the hint for all of its %llu sectors", (unsigned long long)p->look.blocks);
     return rc;

@@ -436,7 +436,7 @@ int sated_ata_build_trim_list(void *buf, size_t cap, const struct sated_ata_rang
                              "2^48 or before",
                              i, (unsigned long long)left, (unsigned long long)lba);
         while (left) {
-            uint64_t take = left < 0xffff ? left : 0xffff;
+            uint64_t take = left < SATED_ATA_TRIM_SECTORS ? left : SATED_ATA_TRIM_SECTORS;
             if (used + 8 > room)
                 return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
                                  "TRIM list: range %zu of %zu does not fit into %zu bytes; send it in several commands",

@@ -281,7 +281,11 @@ struct sated_ata_range {
     uint64_t sectors;
 };
 
-/* The data of TRIM: entries of 8 bytes, 64 in a block, 65535 sectors each at most; longer ranges take several. The last
+/* The most sectors that one entry of a TRIM list is given. An entry may have 65535 (ACS-4 table 46), but then the next
+ * one begins in the middle of 4 KiB, and a drive keeps what neither of the two covers wholly. */
+#define SATED_ATA_TRIM_SECTORS 65528
+
+/* The data of TRIM: entries of 8 bytes, 64 in a block, SATED_ATA_TRIM_SECTORS each at most; longer ranges take several. The last
  * block is filled with zeros. Return: the length, a multiple of 512; SATED_PARSE where cap is too small. */
 int sated_ata_build_trim_list(void *buf, size_t cap, const struct sated_ata_range *ranges, size_t n);
 

@@ -194,7 +194,7 @@ COMMANDS: dict[str, tuple[ata.Command, bytes]] = {
         cdb("0a26", features=0xC3, count=1, command=0xB1),
     ),
     "DATA SET MANAGEMENT, TRIM (ACS-4 7.6)": (
-        ata.build_trim([(0, 65535 * 65)], max_blocks=2),
+        ata.build_trim([(0, 65528 * 65)], max_blocks=2),
         cdb("0d06", features=1, count=2, command=0x06),
     ),
     "CHECK POWER MODE (ACS-4 7.3)": (ata.build_check_power_mode(), cdb("0620", command=0xE5)),
@@ -412,13 +412,14 @@ def test_security_data() -> None:
 
 
 def test_trim_list() -> None:
-    """ACS-4 table 46: 8 bytes little-endian, LBA 47:0 and the count of sectors in 63:48."""
-    data = ata.build_trim([(0x123456789ABC, 8), (1, 65536)]).data
-    assert data[:24] == struct.pack("<QQQ", 0x0008_123456789ABC, 0xFFFF_000000000001, 0x0001_000000010000)
+    """ACS-4 table 46: 8 bytes little-endian, LBA 47:0 and the count of sectors in 63:48. Where a range takes several
+    entries, each begins where the 4 KiB of a drive do."""
+    data = ata.build_trim([(0x123456789ABC, 8), (8, 65536)]).data
+    assert data[:24] == struct.pack("<QQQ", 0x0008_123456789ABC, 0xFFF8_000000000008, 0x0008_000000010000)
     assert data[24:] == bytes(488)
     with pytest.raises(ParseError, match="does not fit"):
-        ata.build_trim([(0, 65535 * 64 + 1)])
-    assert len(ata.build_trim([(0, 65535 * 64)]).data) == 512
+        ata.build_trim([(0, 65528 * 64 + 1)])
+    assert len(ata.build_trim([(0, 65528 * 64)]).data) == 512
 
 
 def test_dco_set_data() -> None:

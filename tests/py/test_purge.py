@@ -40,6 +40,15 @@ def test_the_same_purge_leaves_the_same_drive(tmp_path: Path) -> None:
     assert states[0] == states[1]
 
 
+def test_trim_reaches_every_unit() -> None:
+    """An entry of 65535 sectors would end within a unit of 4 KiB, which stays mapped until all of it is trimmed."""
+    with sated.open(X210) as drive:
+        drive.purge(method="sanitize-overwrite")
+        full = drive.sim.counters.mapped_units
+        drive.purge(method="deallocate")
+        assert (full * 4096, drive.sim.counters.mapped_units) == (drive.identity.capacity_bytes, 0)
+
+
 def test_security_says_how_to_unlock() -> None:
     seen: list[PurgeProgress] = []
     with sated.open(X210) as drive:
