@@ -69,10 +69,10 @@ static bool calibrate(void)
     __int128 difference = a > b ? a - b : b - a;
     if (difference > a / 20000)
         return false;
-    scale.shift = 32;
     scale.mult = (uint64_t)(((unsigned __int128)(n[2] - n[0]) << 32) / (t[2] - t[0]));
-    scale.base_ticks = t[2];
-    scale.base_ns = n[2];
+    /* The earliest of them: no other processor's ticks are that far behind. */
+    scale.base_ticks = t[0];
+    scale.base_ns = n[0];
     return true;
 }
 #endif

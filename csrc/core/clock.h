@@ -10,11 +10,10 @@
 #include <x86intrin.h>
 #endif
 
-/* How ticks become nanoseconds: base_ns + ((ticks - base_ticks) * mult >> shift). With `tsc` false a tick is a
- * nanosecond of CLOCK_MONOTONIC. */
+/* How ticks become nanoseconds: base_ns + ((ticks - base_ticks) * mult >> 32). No processor's ticks lie before
+ * base_ticks. With `tsc` false a tick is a nanosecond of CLOCK_MONOTONIC. */
 struct clock_scale {
     bool tsc;
-    uint32_t shift;
     uint64_t mult;
     uint64_t base_ticks;
     int64_t base_ns;
@@ -44,8 +43,8 @@ static inline uint64_t clock_ticks(const struct clock_scale *s)
 
 static inline int64_t clock_ticks_to_ns(const struct clock_scale *s, uint64_t ticks)
 {
-    int64_t d = (int64_t)(ticks - s->base_ticks);
-    return s->tsc ? s->base_ns + (int64_t)(((__int128)d * (__int128)s->mult) >> s->shift) : (int64_t)ticks;
+    unsigned __int128 scaled = (unsigned __int128)(ticks - s->base_ticks) * s->mult;
+    return s->tsc ? s->base_ns + (int64_t)(scaled >> 32) : (int64_t)ticks;
 }
 
 /* The hot loop's one call. */

@@ -14,7 +14,8 @@ static void forget(struct sated_histogram *h)
     h->count = 0;
     h->min = UINT64_MAX;
     h->max = 0;
-    h->sum = h->squares = 0;
+    h->sum[0] = h->sum[1] = 0;
+    h->squares = 0;
 }
 
 /* Empties it. @param first the touched buckets, none if first > last */
@@ -66,7 +67,7 @@ void sated_histogram_record(struct sated_histogram *h, uint64_t value, uint64_t 
     uint64_t more = count - 1;
     h->counts[histogram_bucket(value)] += more;
     h->count += more;
-    h->sum += (unsigned __int128)value * more;
+    histogram_sum_add(h, (unsigned __int128)value * more);
     h->squares += (unsigned __int128)value * value * more;
 }
 
@@ -77,7 +78,7 @@ void sated_histogram_merge(struct sated_histogram *into, const struct sated_hist
     for (uint32_t b = histogram_first(from), last = histogram_last(from); b <= last; b++)
         into->counts[b] += from->counts[b];
     into->count += from->count;
-    into->sum += from->sum;
+    histogram_sum_add(into, histogram_sum(from));
     into->squares += from->squares;
     if (from->min < into->min)
         into->min = from->min;
@@ -102,7 +103,7 @@ uint64_t sated_histogram_max(const struct sated_histogram *h)
 
 double sated_histogram_mean(const struct sated_histogram *h)
 {
-    return h->count ? (double)h->sum / (double)h->count : NAN;
+    return h->count ? (double)histogram_sum(h) / (double)h->count : NAN;
 }
 
 double sated_histogram_stddev(const struct sated_histogram *h)
@@ -111,7 +112,7 @@ double sated_histogram_stddev(const struct sated_histogram *h)
         return NAN;
     /* n * squares - sum^2 would not fit 128 bits for long runs; sums about the integer mean lose nothing that counts:
      * sum (v - m)^2 = squares - 2 m sum + n m^2, all integers. */
-    unsigned __int128 m = h->sum / h->count, left = h->sum - m * h->count; /* sum = m n + left */
+    unsigned __int128 sum = histogram_sum(h), m = sum / h->count, left = sum - m * h->count; /* sum = m n + left */
     unsigned __int128 about = h->squares - m * m * h->count - 2 * m * left;
     double shift = (double)left / (double)h->count, variance = (double)about / (double)h->count - shift * shift;
     return variance > 0 ? sqrt(variance) : 0;
@@ -253,8 +254,8 @@ size_t sated_histogram_buckets(const struct sated_histogram *h, uint64_t *low_va
 
 void sated_histogram_sums(const struct sated_histogram *h, uint64_t sum[2], uint64_t squares[2])
 {
-    sum[0] = (uint64_t)h->sum;
-    sum[1] = (uint64_t)(h->sum >> 64);
+    sum[0] = h->sum[0];
+    sum[1] = h->sum[1];
     squares[0] = (uint64_t)h->squares;
     squares[1] = (uint64_t)(h->squares >> 64);
 }
@@ -292,7 +293,8 @@ int sated_histogram_load(struct sated_histogram *h, const uint64_t *low_values, 
     }
     h->min = min_value;
     h->max = max_value;
-    h->sum = (unsigned __int128)sum[1] << 64 | sum[0];
+    h->sum[0] = sum[0];
+    h->sum[1] = sum[1];
     h->squares = (unsigned __int128)squares[1] << 64 | squares[0];
     return 0;
 }

@@ -15,7 +15,8 @@ struct sated_histogram {
     uint64_t *counts;
     uint64_t count;
     uint64_t min, max; /* min > max when empty */
-    unsigned __int128 sum, squares;
+    uint64_t sum[2];   /* 128 bits in two halves, the lower one first: so the carry takes one instruction */
+    unsigned __int128 squares;
 };
 
 static inline uint32_t histogram_bucket(uint64_t value)
@@ -51,11 +52,23 @@ static inline uint32_t histogram_last(const struct sated_histogram *h)
     return histogram_bucket(h->max);
 }
 
+static inline unsigned __int128 histogram_sum(const struct sated_histogram *h)
+{
+    return (unsigned __int128)h->sum[1] << 64 | h->sum[0];
+}
+
+static inline void histogram_sum_add(struct sated_histogram *h, unsigned __int128 more)
+{
+    more += histogram_sum(h);
+    h->sum[0] = (uint64_t)more;
+    h->sum[1] = (uint64_t)(more >> 64);
+}
+
 static inline void histogram_record(struct sated_histogram *h, uint64_t value)
 {
     h->counts[histogram_bucket(value)]++;
     h->count++;
-    h->sum += value;
+    h->sum[1] += __builtin_add_overflow(h->sum[0], value, &h->sum[0]);
     h->squares += (unsigned __int128)value * value;
     if (value < h->min)
         h->min = value;

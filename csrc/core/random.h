@@ -4,7 +4,6 @@
 #define SATED_CORE_RANDOM_H
 
 #include <stdint.h>
-#include <string.h>
 
 struct random {
     uint64_t s[4];
@@ -42,33 +41,20 @@ static inline uint64_t random_below(struct random *r, uint64_t bound)
     return random_below_from(r, random_next(r), bound);
 }
 
-/* Two generators side by side, in the two halves of vectors: for those who need many numbers. */
-typedef uint64_t random_lanes __attribute__((vector_size(16)));
-struct random_pair {
-    random_lanes s[4];
+/* Generators side by side, for those who need many numbers at once. */
+#define RANDOM_LANES 4
+struct random_lanes {
+    uint64_t s[4][RANDOM_LANES];
 };
 
 /* Seeded by what another one draws. */
-void random_pair_seed(struct random_pair *p, struct random *by);
+void random_lanes_seed(struct random_lanes *l, struct random *by);
 
-/* Draws n numbers. @param out has room for one more */
-static inline void random_pair_draw(struct random_pair *p, uint64_t *out, uint32_t n)
-{
-    random_lanes a = p->s[0], b = p->s[1], c = p->s[2], d = p->s[3];
-    for (uint64_t *end = out + n; out < end; out += 2) {
-        random_lanes sum = a + d, next = ((sum << 23) | (sum >> 41)) + a, t = b << 17;
-        memcpy(out, &next, sizeof next);
-        c ^= a;
-        d ^= b;
-        b ^= c;
-        a ^= d;
-        c ^= t;
-        d = (d << 45) | (d >> 19);
-    }
-    p->s[0] = a;
-    p->s[1] = b;
-    p->s[2] = c;
-    p->s[3] = d;
-}
+/* Draws n numbers, the same on every machine. @param out has room for RANDOM_LANES - 1 more */
+typedef void random_draw(struct random_lanes *l, uint64_t *out, uint32_t n);
+
+/* Return: the one that this processor is fastest with. */
+random_draw *random_draw_choose(void);
+void random_draw_anywhere(struct random_lanes *l, uint64_t *out, uint32_t n);
 
 #endif

@@ -56,8 +56,9 @@ static void aio_free(struct aio *a)
     free(a->queue);
 }
 
-static inline void put(void *entry, struct slot *slot, const struct kind *kind, uint8_t *memory)
+static inline void put(void *entry, struct slot *slot, const struct kind *kind, uint8_t *memory, bool carries)
 {
+    (void)carries;
     struct iocb *iocb = slot->entry;
     *(struct iocb **)entry = iocb;
     iocb->aio_lio_opcode = (uint16_t)kind->opcode;

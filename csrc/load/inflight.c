@@ -69,7 +69,8 @@ int inflight_init(struct inflight *f, struct worker *w, const uint32_t opcodes[S
             .mode = modes[op],
         };
     }
-    random_pair_seed(&f->random, &w->random);
+    random_lanes_seed(&f->random, &w->random);
+    f->draw = random_draw_choose();
     return 0;
 }
 
@@ -122,7 +123,7 @@ void inflight_settle(struct worker *w, int64_t to_ns)
     }
     for (uint32_t class = 0; class < s->classes; class ++) {
         r->area[class] =
-            (int64_t)s->tally[class].latency->sum + f->lost_ns[class] + waited_ns[class] - f->carried_ns[class];
+            (int64_t)s->tally[class].latency->sum[0] + f->lost_ns[class] + waited_ns[class] - f->carried_ns[class];
         r->since_ns[class] = to_ns;
         f->carried_ns[class] = waited_ns[class];
         f->lost_ns[class] = 0;

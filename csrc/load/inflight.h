@@ -67,7 +67,8 @@ struct inflight {
     int64_t stamps[INFLIGHT_STAMPS];
     uint32_t batches;
     uint32_t filled_from; /* of free_slots, the first that is filled but not submitted yet */
-    struct random_pair random;
+    struct random_lanes random;
+    random_draw *draw;
     struct variant variant;
     struct extension ext;
     const struct sheet *sheet; /* whose histograms stand in `kinds` */
@@ -150,7 +151,7 @@ static inline uint32_t before_end(uint32_t n, uint32_t at, uint32_t mask)
  * its data lies, NULL where it has none. Return: how many. */
 static inline __attribute__((always_inline)) uint32_t
 inflight_fill(struct inflight *f, struct worker *w, uint32_t n, struct variant v, void *entries, size_t entry_bytes,
-              void (*put)(void *entry, struct slot *slot, const struct kind *kind, uint8_t *memory))
+              void (*put)(void *entry, struct slot *slot, const struct kind *kind, uint8_t *memory, bool carries))
 {
     /* What does not change stands in variables of its own, or it would be read again after each store. */
     struct member *m = w->member;
@@ -161,13 +162,13 @@ inflight_fill(struct inflight *f, struct worker *w, uint32_t n, struct variant v
     const int64_t *stamp = &f->stamps[f->batches % INFLIGHT_STAMPS];
     uint8_t *entry = entries;
     union {
-        uint64_t whole[5 * INFLIGHT_RUN / 2 + 2];
-        uint32_t half[5 * INFLIGHT_RUN + 4];
+        uint64_t whole[5 * INFLIGHT_RUN / 2 + RANDOM_LANES];
+        uint32_t half[5 * INFLIGHT_RUN + 2 * RANDOM_LANES];
     } drawn;
     uint32_t i = 0, for_places = v.sequential || v.spread ? 0 : n, for_data = v.reads_only ? 0 : n;
     const uint64_t *places = drawn.whole, *data = places + for_places;
     const uint32_t *classes = drawn.half + 2 * (for_places + for_data); /* two of a number */
-    random_pair_draw(&f->random, drawn.whole, for_places + for_data + (v.one_class ? 0 : (n + 1) / 2));
+    f->draw(&f->random, drawn.whole, for_places + for_data + (v.one_class ? 0 : (n + 1) / 2));
     for (; i < n; i++, entry += entry_bytes) {
         const struct kind *kind = &kinds[v.one_class ? 0 : mix_choose(mix, classes[i])];
         if (v.extended)
@@ -185,10 +186,11 @@ inflight_fill(struct inflight *f, struct worker *w, uint32_t n, struct variant v
             slot->offset = v.sequential ? address_following(&w->address, range, kind->bytes)
                                         : address_at(range, &w->random, places[i], kind->places);
         if (v.reads_only || kind->op == SATED_READ)
-            put(entry, slot, kind, slot->read_area);
+            put(entry, slot, kind, slot->read_area, true);
+        else if (kind->op == SATED_WRITE)
+            put(entry, slot, kind, data_write(&w->data, data[i], slot->stripe, kind->bytes), true);
         else
-            put(entry, slot, kind,
-                kind->op == SATED_WRITE ? data_write(&w->data, data[i], slot->stripe, kind->bytes) : NULL);
+            put(entry, slot, kind, NULL, false);
     }
     f->free_head += i;
     return i;

@@ -128,8 +128,22 @@ void load_begin(struct member *m, struct recorder *r, struct sheet *s, uint64_t 
 bool load_limit_take(struct member *m, uint32_t bytes);
 
 /* In two parts, for many I/Os at once. Return: how many of n I/Os there are left; whether any bytes are. */
-uint32_t load_limit_take_ios(struct member *m, uint32_t n);
-void load_limit_return_ios(struct member *m, uint32_t n);
+static inline uint32_t load_limit_take_ios(struct member *m, uint32_t n)
+{
+    /* Never takes more than there is, not even for a moment: a thread that is refused is done, and does not ask again. */
+    int64_t now = atomic_load_explicit(&m->ios_left, memory_order_relaxed);
+    while (now > 0) {
+        uint32_t got = now < n ? (uint32_t)now : n;
+        if (atomic_compare_exchange_weak(&m->ios_left, &now, now - got))
+            return got;
+    }
+    return 0;
+}
+static inline void load_limit_return_ios(struct member *m, uint32_t n)
+{
+    if (n)
+        atomic_fetch_add(&m->ios_left, n);
+}
 bool load_limit_take_bytes(struct member *m, uint32_t bytes);
 
 void load_limit_give_back(struct member *m, uint32_t bytes);

@@ -7,8 +7,8 @@
 
 void mix_init(struct mix *m, const struct sated_workload *w)
 {
-    double ops = 0, sizes = 0, left[MIX_CLASSES];
-    uint32_t bits = 0, room[MIX_CLASSES];
+    double ops = 0, sizes = 0, left[MIX_COLUMNS] = {0};
+    uint32_t bits = 0, room[MIX_COLUMNS], columns = 1;
     memset(m, 0, sizeof *m);
     for (uint32_t op = 0; op < SATED_OPS; op++)
         ops += w->share[op];
@@ -34,6 +34,9 @@ void mix_init(struct mix *m, const struct sated_workload *w)
         m->share[m->n++] = w->share[SATED_FLUSH] / ops;
     }
     m->align = bits & -bits;
-    memcpy(left, m->share, sizeof left);
-    alias_make(left, room, m->n, m->keep, m->other);
+    while (columns < m->n)
+        columns *= 2;
+    m->mask = columns - 1;
+    memcpy(left, m->share, sizeof m->share);
+    alias_make(left, room, columns, m->keep, m->other);
 }

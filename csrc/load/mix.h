@@ -8,6 +8,7 @@
 #include "core/random.h"
 
 #define MIX_CLASSES (4 * SATED_SIZES_MAX + 1) /* a flush has no size */
+#define MIX_COLUMNS (8 * SATED_SIZES_MAX)     /* a power of two */
 
 struct mix {
     uint32_t n;
@@ -17,18 +18,18 @@ struct mix {
     uint32_t op[MIX_CLASSES];    /* enum sated_op; ordered by operation, then as the workload has its sizes */
     uint32_t bytes[MIX_CLASSES]; /* 0 of a flush */
     double share[MIX_CLASSES];   /* sum 1 */
-    uint32_t keep[MIX_CLASSES], other[MIX_CLASSES]; /* alias table */
+    /* Alias table of a power of two of columns, those beyond n with no share. */
+    uint32_t mask, keep[MIX_COLUMNS], other[MIX_COLUMNS];
 };
 
 /* Only classes with a share are in it. @param w checked before. */
 void mix_init(struct mix *m, const struct sated_workload *w);
 
-/* @param u 32 random bits: n x u / 2^32 has the column before the point, and behind it what decides within that */
+/* @param u 32 random bits: the lowest are the column, the highest decide within it */
 static inline uint32_t mix_choose(const struct mix *m, uint32_t u)
 {
-    uint64_t at = (uint64_t)u * m->n;
-    uint32_t column = (uint32_t)(at >> 32);
-    return (uint32_t)at < m->keep[column] ? column : m->other[column];
+    uint32_t column = u & m->mask;
+    return u < m->keep[column] ? column : m->other[column];
 }
 
 /* One draw, and none where there is no choice. */

@@ -122,7 +122,8 @@ int options_take_drive(struct sated_load *l, struct member *m)
         writing |= l->mix.op[i] != SATED_READ;
     m->scale = id->scale ? id->scale : 1;
     m->end_ns = m->end_t_ns = LOAD_NEVER;
-    atomic_store(&m->ios_left, (int64_t)l->options.ios);
+    atomic_store(&m->ios_left,
+                 l->options.ios ? (int64_t)l->options.ios : INT64_MAX / 2); /* the half: some are given back */
     atomic_store(&m->bytes_left, (int64_t)l->options.bytes);
     int rc = handle_need_idle(m->drive, "no other load can be started");
     if (rc)

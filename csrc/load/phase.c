@@ -46,27 +46,6 @@ void load_begin(struct member *m, struct recorder *r, struct sheet *s, uint64_t 
     recorder_begin(r, s, k, phase, from_ns, edge_ns);
 }
 
-/* Never takes more than there is, not even for a moment: a thread that is refused is done, and does not ask again.
- * Return: how many. */
-uint32_t load_limit_take_ios(struct member *m, uint32_t n)
-{
-    if (!m->load->options.ios || !n)
-        return n;
-    int64_t now = atomic_load(&m->ios_left);
-    while (now > 0) {
-        uint32_t got = now < n ? (uint32_t)now : n;
-        if (atomic_compare_exchange_weak(&m->ios_left, &now, now - got))
-            return got;
-    }
-    return 0;
-}
-
-void load_limit_return_ios(struct member *m, uint32_t n)
-{
-    if (n)
-        atomic_fetch_add(&m->ios_left, n);
-}
-
 /* The last one may reach beyond the limit. */
 bool load_limit_take_bytes(struct member *m, uint32_t bytes)
 {

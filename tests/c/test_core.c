@@ -33,6 +33,17 @@ static void test_random(void)
     for (size_t i = 0; i < sizeof want / sizeof *want; i++)
         CHECK_EQ(random_next(&r), want[i]);
 
+    /* Each lane is one of those, and so is what any processor draws. */
+    struct random_lanes lanes;
+    uint64_t drawn[10 * RANDOM_LANES];
+    for (size_t lane = 0; lane < RANDOM_LANES; lane++)
+        for (size_t i = 0; i < 4; i++)
+            lanes.s[i][lane] = i + 1;
+    random_draw_choose()(&lanes, drawn, 6 * RANDOM_LANES - 1);
+    random_draw_anywhere(&lanes, drawn + 6 * RANDOM_LANES, 4 * RANDOM_LANES);
+    for (size_t i = 0; i < sizeof drawn / sizeof *drawn; i++)
+        CHECK_EQ(drawn[i], want[i / RANDOM_LANES]);
+
     /* Bounded draws are unbiased: for a bound just above 2^63, taking a remainder would hit the lower half twice as
      * often. Chi-square over 16 cells, 15 degrees of freedom: 37.7 is the 99.9 % point. */
     enum { CELLS = 16, DRAWS = 160000 };

@@ -367,6 +367,7 @@ static void simple_callers(void)
 static void late_callers(void)
 {
     struct outcome all, rows_only;
+    uint64_t measured = 0;
     for (int i = 0; i < 2; i++) {
         struct outcome *o = i ? &rows_only : &all;
         struct setup s;
@@ -396,9 +397,12 @@ static void late_callers(void)
         CHECK(n_rows == 10000 || n_rows == 10002);
         CHECK_EQ(o->n_environment * 2, (size_t)(i ? 0 : n_rows));
         if (i)
-            CHECK(o->n_records == 0 && sated_histogram_count(h) == sated_histogram_count(all.histograms) - 8);
+            CHECK(o->n_records == 0 && sated_histogram_count(h) == measured);
         else
-            CHECK(o->n_records >= 10000 && sated_histogram_count(o->histograms) == sated_histogram_count(h) + 8);
+            measured = sated_histogram_count(h);
+        /* What was outstanding at the end: of eight I/Os, some may have ended with it. */
+        uint64_t after = sated_histogram_count(all.histograms) - measured;
+        CHECK(all.n_records >= 10000 && after >= 1 && after <= 8);
         sated_histogram_free(h);
         close_all(drives, n);
     }

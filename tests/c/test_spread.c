@@ -32,8 +32,9 @@ struct entry {
     uint64_t offset;
 };
 
-static void put(void *entry, struct slot *slot, const struct kind *kind, uint8_t *memory)
+static void put(void *entry, struct slot *slot, const struct kind *kind, uint8_t *memory, bool carries)
 {
+    (void)carries;
     (void)memory;
     *(struct entry *)entry = (struct entry){kind, slot->offset};
 }
