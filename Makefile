@@ -70,6 +70,7 @@ check-sanitizers: $(READY)
 # Under the sanitizers, so that a byte read too many is seen.
 test-long: $(READY)
 	@$(BIN)/python -m pytest -m long --sanitize --durations=0
+	@.ci/setup need fio
 	@$(BIN)/python tests/vm/run.py --repeat 20 faults
 	@$(BIN)/python tests/vm/run.py --repeat 5
 	@$(BIN)/python tests/vm/mutate.py
@@ -86,6 +87,7 @@ test-browser: $(READY)
 	@$(BIN)/python -m pytest tests/browser
 
 test-vm: $(READY)
+	@.ci/setup need fio
 	@$(BIN)/python tests/vm/$(if $(RECORD),record,run).py $(GUEST)
 
 bench: $(READY)

@@ -17,17 +17,17 @@ SATED_SOURCES := \
 	sim/target_scsi_erase.c sim/target_scsi_inquiry.c sim/target_scsi_log.c sim/target_scsi_media.c \
 	sim/target_scsi_mode.c sim/target_scsi_power.c sim/target_scsi_table.c sim/target_sense.c sim/timing.c \
 	transport/blkid.c transport/block.c transport/calls.c transport/callback.c transport/command.c transport/device.c \
-	transport/exchange.c transport/handle.c transport/hold.c transport/learn.c transport/lengths.c transport/loops.c transport/mounts.c \
-	transport/names.c transport/node.c transport/nvme_ioctl.c transport/nvme_tree.c transport/open.c \
+	transport/exchange.c transport/handle.c transport/hold.c transport/integrity.c transport/learn.c \
+	transport/lengths.c transport/loops.c transport/mounts.c transport/names.c transport/node.c transport/nvme_ioctl.c transport/nvme_tree.c transport/open.c \
 	transport/readonly.c transport/record.c transport/refresh.c transport/regular.c transport/replay.c transport/scope.c \
 	transport/scrub.c transport/sg.c transport/siblings.c transport/signature.c transport/simulated.c transport/status.c \
-	transport/tasks.c transport/timeout.c transport/topology.c transport/use.c \
+	transport/tasks.c transport/timeout.c transport/topology.c transport/use.c transport/volumes.c \
 	drive/consent.c drive/guard.c drive/health.c drive/health_ata.c drive/health_nvme.c drive/health_scsi.c \
 	drive/identity.c drive/journal.c drive/list.c drive/provision.c drive/provision_ata.c drive/provision_change.c \
 	drive/provision_nvme.c drive/provision_scsi.c drive/purge.c drive/purge_ata.c drive/purge_canary.c drive/purge_nvme.c \
 	drive/purge_run.c drive/purge_scsi.c drive/purge_ways.c drive/settings.c drive/settings_ways.c drive/shared.c \
 	load/address.c load/alias.c load/collect.c load/data.c load/engine_aio.c load/engine_real.c load/engine_sim.c load/engine_threads.c \
 	load/engine_uring.c load/inflight.c load/iolog.c load/job.c load/kernel.c load/mix.c load/options.c load/phase.c load/recorder.c load/outbox.c \
-	load/schedule.c load/spread.c load/workload.c load/workload_lists.c
+	load/schedule.c load/spread.c load/supply.c load/workload.c load/workload_lists.c
 # What lets other programs talk to a simulated drive (`sated sim exec`); the library is inside.
 SATED_SHIM_SOURCES := tools/shim.c tools/shim_drive.c tools/shim_ioctl.c tools/shim_paths.c

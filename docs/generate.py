@@ -222,7 +222,8 @@ runs/NAME/
 ```
 
 `settings` in run.json holds what the run has changed about the drive, as it was, as it was set, and as it was restored
-at the end; without `restored` the run has not come that far, and the drive is as it was set.
+at the end; without `restored` the run has not come that far, and the drive is as it was set. `capacity_before` holds
+what each method of limiting it found, in the order in which the plan used them.
 
 `t_s` is reported time: seconds since the load began, at which the row's interval ends. All else is what was really
 done: `duration_s` is the drive's own time, and `ios / duration_s` the rate at any scale. `phase` is `ramp`, `settle`,

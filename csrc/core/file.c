@@ -296,6 +296,26 @@ int file_folder(const char *path, mode_t mode)
     return error ? fail(error, "make the folder", path) : 0;
 }
 
+int file_folder_check(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st))
+        return fail(errno, "look at the folder", path);
+    if (st.st_uid && st.st_uid != geteuid())
+        return error_set(SATED_UNSAFE, SATED_LAYER_FILE,
+                         "%s: this folder belongs to another user (uid %ld), who could forge or remove what is kept "
+                         "there; chown it to root or yourself, and chmod 700 it, or set SATED_STATE_DIR to one of your "
+                         "own",
+                         path, (long)st.st_uid);
+    if (st.st_mode & S_IWOTH)
+        return error_set(
+            SATED_UNSAFE, SATED_LAYER_FILE,
+            "%s: every user may write to this folder (mode %04o), and so could forge or remove what is kept "
+            "there; chmod 700 it, or set SATED_STATE_DIR to one of your own",
+            path, (unsigned)st.st_mode & 07777);
+    return 0;
+}
+
 int file_remove(const char *path)
 {
     if (unlink(path) && errno != ENOENT)

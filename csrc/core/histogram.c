@@ -5,12 +5,32 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "core/error.h"
 #include "core/size.h"
 
+#define PAGE_COUNTS (4096 / (uint32_t)sizeof(uint64_t))
+
+static size_t room_bytes(uint32_t bits)
+{
+    return HISTOGRAM_BUCKETS(bits) * sizeof(uint64_t);
+}
+
+/* Straight from the kernel: memory that malloc has had before would have to be cleared, which touches all of it; and in
+ * huge pages one count would cost 2 MiB. NULL: no memory. */
+static uint64_t *counts_new(uint32_t bits)
+{
+    void *p = mmap(NULL, room_bytes(bits), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    madvise(p, room_bytes(bits), MADV_NOHUGEPAGE);
+    return p;
+}
+
 static void forget(struct sated_histogram *h)
 {
+    h->bits = h->finest;
     h->count = 0;
     h->min = UINT64_MAX;
     h->max = 0;
@@ -18,37 +38,55 @@ static void forget(struct sated_histogram *h)
     h->squares = 0;
 }
 
-/* Empties it. @param first the touched buckets, none if first > last */
+/* The end of the page that a bucket lies in, or what lies behind `last`. */
+static uint32_t page_end(uint32_t bucket, uint32_t last)
+{
+    uint32_t end = (bucket / PAGE_COUNTS + 1) * PAGE_COUNTS;
+    return end <= last ? end : last + 1;
+}
+
+/* Empties it. Pages between that were never written to, as before a single late value, stay so.
+ * @param first the touched buckets, none if first > last */
 static void empty(struct sated_histogram *h, uint32_t first, uint32_t last)
 {
-    if (first <= last)
-        memset(h->counts + first, 0, (last - first + 1) * sizeof *h->counts);
+    for (uint32_t from = first, to; from <= last; from = to) {
+        uint64_t any = 0;
+        to = page_end(from, last);
+        for (uint32_t b = from; b < to; b++)
+            any |= h->counts[b];
+        if (any)
+            memset(h->counts + from, 0, (to - from) * sizeof *h->counts);
+    }
     forget(h);
+}
+
+int histogram_new(struct sated_histogram **out, uint32_t bits)
+{
+    *out = NULL;
+    struct sated_histogram *h = malloc(sizeof *h);
+    uint64_t *counts = h ? counts_new(bits) : NULL;
+    if (!counts) {
+        free(h);
+        return error_set(-ENOMEM, SATED_LAYER_NONE,
+                         "no memory for a histogram of %zu bytes; close something and try again", room_bytes(bits));
+    }
+    h->counts = counts;
+    h->finest = bits;
+    forget(h);
+    *out = h;
+    return 0;
 }
 
 int sated_histogram_new(struct sated_histogram **out)
 {
-    *out = NULL;
-    struct sated_histogram *h = malloc(sizeof *h);
-    uint64_t *counts = calloc(HISTOGRAM_BUCKETS, sizeof *counts);
-    if (!h || !counts) {
-        free(h);
-        free(counts);
-        return error_set(-ENOMEM, SATED_LAYER_NONE,
-                         "no memory for a histogram of %zu bytes; close something and try again",
-                         HISTOGRAM_BUCKETS * sizeof *counts);
-    }
-    h->counts = counts;
-    forget(h);
-    *out = h;
-    return 0;
+    return histogram_new(out, HISTOGRAM_BITS);
 }
 
 void sated_histogram_free(struct sated_histogram *h)
 {
     if (!h)
         return;
-    free(h->counts);
+    munmap(h->counts, room_bytes(h->finest));
     free(h);
 }
 
@@ -63,20 +101,43 @@ void sated_histogram_record(struct sated_histogram *h, uint64_t value, uint64_t 
         return;
     if (value > INT64_MAX)
         value = INT64_MAX; /* percentiles are signed, -1 being none */
-    histogram_record(h, value);
+    histogram_record(h, value, h->bits);
     uint64_t more = count - 1;
-    h->counts[histogram_bucket(value)] += more;
+    h->counts[histogram_bucket(value, h->bits)] += more;
     h->count += more;
     histogram_sum_add(h, (unsigned __int128)value * more);
     h->squares += (unsigned __int128)value * value * more;
+}
+
+uint32_t sated_histogram_bits(const struct sated_histogram *h)
+{
+    return h->bits;
+}
+
+/* In place, from below: a bucket of fewer bits never has a greater number. */
+static void coarsen(struct sated_histogram *h, uint32_t bits)
+{
+    for (uint32_t b = histogram_first(h), last = histogram_last(h); h->count && b <= last; b++) {
+        uint64_t n = h->counts[b];
+        if (!n)
+            continue;
+        h->counts[b] = 0;
+        h->counts[histogram_bucket(histogram_low(b, h->bits), bits)] += n;
+    }
+    h->bits = bits;
 }
 
 void sated_histogram_merge(struct sated_histogram *into, const struct sated_histogram *from)
 {
     if (!from->count)
         return;
+    if (from->bits < into->bits)
+        coarsen(into, from->bits);
+    /* Only what is there: the rest of the pages need not be touched. */
     for (uint32_t b = histogram_first(from), last = histogram_last(from); b <= last; b++)
-        into->counts[b] += from->counts[b];
+        if (from->counts[b])
+            into->counts[from->bits == into->bits ? b : histogram_bucket(histogram_low(b, from->bits), into->bits)] +=
+                from->counts[b];
     into->count += from->count;
     histogram_sum_add(into, histogram_sum(from));
     into->squares += from->squares;
@@ -130,13 +191,13 @@ static uint32_t bucket_of_rank(const struct sated_histogram *h, uint64_t rank)
 /* The greatest and the least that the rank-th smallest value can have been. */
 static int64_t most_at_rank(const struct sated_histogram *h, uint64_t rank)
 {
-    uint64_t v = histogram_high(bucket_of_rank(h, rank));
+    uint64_t v = histogram_high(bucket_of_rank(h, rank), h->bits);
     return (int64_t)(v > h->max ? h->max : v);
 }
 
 static int64_t least_at_rank(const struct sated_histogram *h, uint64_t rank)
 {
-    uint64_t v = histogram_low(bucket_of_rank(h, rank));
+    uint64_t v = histogram_low(bucket_of_rank(h, rank), h->bits);
     return (int64_t)(v < h->min ? h->min : v);
 }
 
@@ -243,7 +304,7 @@ size_t sated_histogram_buckets(const struct sated_histogram *h, uint64_t *low_va
             continue;
         if (n < cap) {
             if (low_values)
-                low_values[n] = histogram_low(b);
+                low_values[n] = histogram_low(b, h->bits);
             if (counts)
                 counts[n] = h->counts[b];
         }
@@ -260,18 +321,25 @@ void sated_histogram_sums(const struct sated_histogram *h, uint64_t sum[2], uint
     squares[1] = (uint64_t)(h->squares >> 64);
 }
 
-int sated_histogram_load(struct sated_histogram *h, const uint64_t *low_values, const uint64_t *counts, size_t n,
-                         uint64_t min_value, uint64_t max_value, const uint64_t sum[2], const uint64_t squares[2])
+int sated_histogram_load(struct sated_histogram *h, uint32_t bits, const uint64_t *low_values, const uint64_t *counts,
+                         size_t n, uint64_t min_value, uint64_t max_value, const uint64_t sum[2],
+                         const uint64_t squares[2])
 {
-    uint32_t first = HISTOGRAM_BUCKETS, last = 0;
     sated_histogram_reset(h);
+    if (bits < 1 || bits > h->finest)
+        return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
+                         "a histogram of %u bits: an octave has 2^1 to 2^%u buckets; give its own number of bits", bits,
+                         h->finest);
+    uint32_t first = HISTOGRAM_BUCKETS(bits), last = 0;
+    h->bits = bits;
     for (size_t i = 0; i < n; i++) {
-        uint32_t b = histogram_bucket(low_values[i]);
-        if (histogram_low(b) != low_values[i]) {
+        uint32_t b = histogram_bucket(low_values[i], bits);
+        if (histogram_low(b, bits) != low_values[i]) {
             empty(h, first, last);
             return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
-                             "bucket %zu begins at %llu, where none begins: these counts are of another histogram", i,
-                             (unsigned long long)low_values[i]);
+                             "bucket %zu begins at %llu, where none of %u bits begins: these counts are of another "
+                             "histogram",
+                             i, (unsigned long long)low_values[i], bits);
         }
         if (!counts[i])
             continue;
@@ -284,7 +352,7 @@ int sated_histogram_load(struct sated_histogram *h, const uint64_t *low_values, 
     }
     if (!h->count)
         return 0;
-    if (histogram_bucket(min_value) != first || histogram_bucket(max_value) != last) {
+    if (histogram_bucket(min_value, bits) != first || histogram_bucket(max_value, bits) != last) {
         empty(h, first, last);
         return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
                          "the least and the greatest value, %llu and %llu, are not in the first and the last bucket: "

@@ -200,7 +200,9 @@ static int permit_transport(struct sated_drive *d, const char *token)
 
 static int permit(struct sated_drive *d, const char *token, bool wipe)
 {
-    int rc = 0;
+    int rc = handle_need_own(d);
+    if (rc)
+        return rc;
     switch (d->kind) {
     case HANDLE_FILE: return permit_file(d, token);
     case HANDLE_BLOCK:

@@ -20,6 +20,7 @@
 #include "transport/siblings.h"
 #include "transport/signature.h"
 #include "transport/simulated.h"
+#include "transport/volumes.h"
 
 /* ---- What sysfs and procfs tell ---- */
 
@@ -75,10 +76,13 @@ static void look_into(struct use_report *r, const char *name, int fd, bool real)
     if (rc)
         use_add(r, "%s cannot be looked into for file systems: %s; see the kernel's log", name, error_text(-rc));
     else if (names[0]) {
-        use_add(r, "%s holds signatures (%s); where nothing of them is wanted any more, --wipe-signatures clears them",
-                name, names);
+        use_add(
+            r,
+            "%s holds signatures (%s); where nothing of them is wanted any more, --wipe-signatures of sated purge or review clears them",
+            name, names);
         r->wipeable++;
     }
+    volumes_look(r, name, fd);
 }
 
 /* ---- One disk, and all of a device ---- */
@@ -228,12 +232,16 @@ void guard_note_unfinished(struct sated_drive *d)
 {
     static const char *const operations[] = {"purge", "capacity"};
     struct sated_detail before = *error_last();
+    free(d->untold);
+    d->untold = NULL;
     for (unsigned i = 0; i < sizeof operations / sizeof *operations; i++) {
         struct journal *j = NULL;
         int rc = journal_find(&j, d, operations[i]);
         journal_leave(j);
         d->interrupted &= ~(1U << i);
         d->interrupted |= (unsigned)(rc != 0) << i; /* also where nobody can tell */
+        if (rc < 0 && !d->untold)
+            d->untold = strdup(error_last()->text);
     }
     error_copy(&before);
 }
@@ -244,8 +252,11 @@ static void look_unfinished(struct sated_drive *d, struct sated_guard *out)
     guard_note_unfinished(d);
     if (!d->interrupted)
         return;
-    use_add(&r, "an interrupted %s of it stands, or its journal cannot be read; sated %s DRIVE --resume first",
-            d->interrupted & 1 ? "purge" : "change of the capacity", d->interrupted & 1 ? "purge" : "capacity");
+    if (d->untold)
+        use_add(&r, "nobody can tell whether an interrupted purge or change of its capacity stands: %s", d->untold);
+    else
+        use_add(&r, "an interrupted %s of it stands; sated %s DRIVE --resume first",
+                d->interrupted & 1 ? "purge" : "change of the capacity", d->interrupted & 1 ? "purge" : "capacity");
     out->safe = out->wipeable = false;
 }
 

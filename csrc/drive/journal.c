@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <sated/sim.h>
+
 #include "core/error.h"
 #include "core/file.h"
 #include "core/text.h"
@@ -101,6 +103,8 @@ static int path_by_name(struct text *out, struct sated_drive *d, const char *ope
     int rc = name.failed ? no_memory(d) : folder_of(out);
     if (!rc && !out->failed)
         rc = file_folder(out->data, 0700);
+    if (!rc && !out->failed)
+        rc = file_folder_check(out->data);
     if (rc) {
         free(name.data);
         return rc;
@@ -169,10 +173,14 @@ static void say_drive(struct text *out, const struct sated_identity *id)
 
 static int damaged(const struct journal *j, const char *why)
 {
+    static const char *const then[OPERATIONS] = {
+        "let `sated purge --resume` go by what the drive itself says",
+        "let `sated capacity` say what the drive itself says",
+        "set by `sated settings` what is to be set",
+    };
     return error_set(SATED_STATE, SATED_LAYER_DRIVE,
-                     "%s: is no journal of this version of sated: %s; look at it, move it away, and let `sated purge "
-                     "--resume` or `sated capacity --resume` go by what the drive itself says",
-                     j->path ? j->path : j->drive->path, why);
+                     "%s: is no journal of this version of sated: %s; look at it, move it away, and %s",
+                     j->path ? j->path : j->drive->path, why, then[j->operation]);
 }
 
 static const char *text_of(const struct json *object, const char *name)
@@ -381,4 +389,21 @@ void journal_leave(struct journal *j)
 {
     if (j)
         journal_free(j);
+}
+
+/* ---- Undone ---- */
+
+/* What was begun after that moment was not begun on this drive, and what was under way in it then it says by itself. Its
+ * settings may be those of a run: the journal of how they were before stays. */
+int sated_sim_restore(struct sated_drive *d, const char *path)
+{
+    static const char *const undone[] = {"purge", "capacity"};
+    int rc = simulated_restore(d, path);
+    for (size_t i = 0; !rc && i < 2; i++) {
+        struct journal *j;
+        rc = take(&j, d, undone[i]);
+        if (!rc)
+            rc = journal_finish(j);
+    }
+    return rc;
 }

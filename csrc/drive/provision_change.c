@@ -226,9 +226,13 @@ int sated_provision_wait(struct sated_drive *d, bool undo, int64_t timeout_ns)
 void change_look(struct sated_drive *d, struct sated_provision *out)
 {
     struct change c = {.d = d};
-    if (journal_find(&c.journal, d, OPERATION) != 1)
+    int rc = journal_find(&c.journal, d, OPERATION);
+    if (rc != 1 && rc != SATED_STATE)
         return;
     out->flags |= SATED_PROVISION_INTERRUPTED;
+    out->interrupted = UINT32_MAX; /* of a journal that cannot be read: going on with it says why */
+    if (rc != 1)
+        return;
     if (!strcmp(journal_last_step(c.journal), POWER_CYCLE))
         out->flags |= SATED_PROVISION_NEEDS_POWER_CYCLE;
     out->interrupted = method_of(journal_plan(c.journal));

@@ -21,7 +21,40 @@ void sated_purge_options_init(struct sated_purge_options *opt)
     opt->canaries = 64;
 }
 
-static int take_options(const struct sated_purge_options *given, struct sated_purge_options *out)
+/* Of what has no meaning for the method the first is named: it may have been meant for another. */
+static int check_meaning(const struct sated_purge_options *o)
+{
+    const uint32_t one = 1u << o->method;
+    const uint32_t security = 1u << SATED_PURGE_AUTO | 1u << SATED_PURGE_SECURITY | 1u << SATED_PURGE_SECURITY_ENHANCED;
+    const uint32_t at_once = 1u << SATED_PURGE_SIMULATED | 1u << SATED_PURGE_DEALLOCATE | 1u << SATED_PURGE_WRITE_SAME |
+                             1u << SATED_PURGE_SECURITY | 1u << SATED_PURGE_SECURITY_ENHANCED |
+                             1u << SATED_PURGE_FORMAT_CRYPTO;
+    const bool external = o->method == SATED_PURGE_EXTERNAL;
+    const char *none = o->master && !o->n_password                  ? "master, without a password,"
+                       : o->note[0] && !external                    ? "a note"
+                       : o->resume && external                      ? "resume"
+                       : o->n_password && external                  ? "a password"
+                       : o->allow_usb_security && !(one & security) ? "allow_usb_security (--allow-usb-security)"
+                       : o->stall_ns && external                    ? "a limit of stalling (--stall)"
+                       : o->stall_ns && one & at_once && !o->resume ? "a limit of stalling (--stall)"
+                                                                    : NULL;
+    return none
+               ? error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
+                           "%s has no meaning for a purge by the method %s; leave it out", none, purge_names[o->method])
+               : 0;
+}
+
+static int check_protocol(const struct sated_drive *d, const struct sated_purge_options *o)
+{
+    if (purge_protocol_of(d) == &purge_ata || (!o->n_password && !o->allow_usb_security))
+        return 0;
+    return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
+                     "%s: %s is of ATA Security, and it is no ATA drive; leave it out", d->path,
+                     o->n_password ? "a password (--password)" : "allow_usb_security (--allow-usb-security)");
+}
+
+static int take_options(const struct sated_drive *d, const struct sated_purge_options *given,
+                        struct sated_purge_options *out)
 {
     sated_purge_options_init(out);
     if (given && (given->size < sizeof(uint32_t) || given->size > sizeof *out))
@@ -48,7 +81,8 @@ static int take_options(const struct sated_purge_options *given, struct sated_pu
         return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
                          "the method external records an erase that somebody else did; give a note that says with "
                          "which tool, and when (--external NOTE)");
-    return 0;
+    int rc = check_meaning(out);
+    return rc ? rc : check_protocol(d, out);
 }
 
 int sated_purge_list(struct sated_drive *d, struct sated_purge_way *out, size_t cap)
@@ -89,8 +123,11 @@ static void describe(const struct sated_drive *d, const struct purge_look *l, st
         snprintf(when, sizeof when, "a purge (%s) that began %s was interrupted%s%s", purge_names[out->method],
                  out->began, out->step[0] ? " at: " : "", out->step);
     if (out->state)
-        snprintf(out->text, sizeof out->text, "%.200s: %s%s%s; `sated purge %.200s --resume` finishes it", d->path,
-                 when, when[0] && l->what[0] ? "; " : "", l->what, d->path);
+        snprintf(out->text, sizeof out->text, "%.200s: %s%s%s; %s`sated purge %.200s --resume` %s", d->path, when,
+                 when[0] && l->what[0] ? "; " : "", l->what,
+                 out->state == SATED_PURGE_UNCLEAR ? "attach the drive to a SATA port, where it is told, or wait: "
+                                                   : "",
+                 d->path, out->state == SATED_PURGE_UNCLEAR ? "goes on once it reads" : "finishes it");
 }
 
 /* @param j receives the journal where there is one, and stays open; NULL: it is not wanted. */
@@ -180,7 +217,7 @@ int sated_purge_check(struct sated_drive *d, const struct sated_purge_options *g
     struct journal *j = NULL;
     uint32_t method = SATED_PURGE_AUTO;
     memset(out, 0, sizeof *out);
-    int rc = take_options(given, &opt);
+    int rc = take_options(d, given, &opt);
     if (!rc)
         rc = handle_need_idle(d, "it cannot be purged");
     if (!rc)
@@ -191,14 +228,15 @@ int sated_purge_check(struct sated_drive *d, const struct sated_purge_options *g
     return rc;
 }
 
-/* How far it reaches, before a single command is sent; a format of NVMe is asked about when its reach is known. */
+/* How far it reaches at least, before a single command is sent; of NVMe it is asked about when its reach is known. */
 static int need_permit(struct sated_drive *d, const struct sated_purge_options *opt)
 {
     static const uint32_t blocks = 1u << SATED_PURGE_SIMULATED | 1u << SATED_PURGE_DEALLOCATE |
                                    1u << SATED_PURGE_WRITE_SAME | 1u << SATED_PURGE_EXTERNAL;
     bool nvme = d->identity.protocol == SATED_PROTOCOL_NVME;
-    bool format = opt->method == SATED_PURGE_FORMAT || opt->method == SATED_PURGE_FORMAT_CRYPTO;
-    bool narrow = !purge_protocol_of(d) || blocks >> opt->method & 1 || (nvme && format);
+    bool may_be_one = opt->method == SATED_PURGE_FORMAT || opt->method == SATED_PURGE_FORMAT_CRYPTO ||
+                      opt->method == SATED_PURGE_AUTO;
+    bool narrow = !purge_protocol_of(d) || blocks >> opt->method & 1 || (nvme && may_be_one);
     return handle_need_permit(d, narrow ? HANDLE_BLOCKS : HANDLE_DRIVE, "purging");
 }
 
@@ -280,7 +318,7 @@ static int prepare(struct sated_purge *p)
 {
     struct sated_purge_pending pending;
     int rc = decide(p->d, &p->options, &p->look, &pending, &p->result.method, &p->journal);
-    if (!rc && p->look.way[p->result.method].whole)
+    if (!rc && (p->look.way[p->result.method].whole || p->look.state == SATED_PURGE_FAILED)) /* all of it has failed */
         rc = handle_need_permit(p->d, HANDLE_DRIVE, "purging all of it");
     if (!rc)
         rc = begin(p, &pending);
@@ -294,7 +332,7 @@ int sated_purge_start(struct sated_purge **out, struct sated_drive *d, const str
 {
     struct sated_purge_options opt;
     *out = NULL;
-    int rc = take_options(given, &opt);
+    int rc = take_options(d, given, &opt);
     if (!rc)
         rc = need_permit(d, &opt);
     if (!rc)

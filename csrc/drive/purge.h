@@ -111,10 +111,9 @@ void purge_has_not(struct purge_look *l, uint32_t method, int code, const char *
     __attribute__((format(printf, 4, 5)));
 void purge_finds(struct purge_look *l, uint32_t state, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* The method to take, of what was looked at; a named one, or the first of the protocol's order.
- * Return: 0, or the refusal that says most. */
-int purge_choose(const struct sated_drive *d, const struct purge_look *l, const struct sated_purge_options *opt,
-                 uint32_t *method);
+/* The method to take, of what was looked at; a named one, or the first of the protocol's order that reaches no further
+ * than consent. Return: 0, or the refusal that says most. */
+int purge_choose(struct sated_drive *d, struct purge_look *l, const struct sated_purge_options *opt, uint32_t *method);
 
 /* ---- The procedure (purge_run.c) ---- */
 

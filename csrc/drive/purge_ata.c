@@ -57,6 +57,39 @@ static void none_of(struct purge_look *l, const uint32_t *methods, size_t n, int
 }
 #define NONE_OF(l, methods, code, why) none_of(l, methods, sizeof(methods) / sizeof *(methods), code, why)
 
+/* What tells of a sanitize operation comes in registers; where a bridge keeps those back, a read tells at least that none
+ * goes on or has failed, as then it is aborted (ACS-4 4.17.9). Return: 1 if it was, 0 if none does, or an error. */
+static int ask_by_reading(struct sated_drive *d, const struct purge_look *l)
+{
+    struct sated_ata_command c;
+    struct sated_detail before = *error_last();
+    uint8_t *block = buffer_new(PURGE_PAGE);
+    int rc = block ? sated_ata_build_read(&c, 0, 1, l->block_bytes, true, false)
+                   : error_set(-ENOMEM, SATED_LAYER_DRIVE, "%s: no memory for a block", d->path);
+    if (!rc)
+        rc = sated_ata_raw(d, &c, block, NULL, NULL);
+    buffer_free(block, PURGE_PAGE);
+    bool unreadable =
+        rc == SATED_ATA && error_last()->ata_error & 0x40 && !(error_last()->ata_error & 4); /* UNC, ABRT */
+    if (!rc || unreadable || purge_is_answer(rc)) {
+        rc = rc && !unreadable;
+        error_copy(&before);
+    }
+    return rc;
+}
+
+/* @param locked what aborts reads then is the lock. */
+static int look_by_reading(struct sated_drive *d, struct purge_look *l, bool locked)
+{
+    int rc = locked || l->state || !l->blocks || l->block_bytes > PURGE_PAGE ? 0 : ask_by_reading(d, l);
+    if (rc > 0)
+        purge_finds(
+            l, SATED_PURGE_UNCLEAR,
+            "it does not read, as while a sanitize operation goes on or after one failed, and which, the registers "
+            "would tell, which come back cut");
+    return rc < 0 ? rc : 0;
+}
+
 static int take_sanitize(struct sated_drive *d, struct purge_look *l, const struct sated_ata_identify *id)
 {
     const struct sated_ata_sanitize *s = &id->sanitize;
@@ -73,8 +106,12 @@ static int take_sanitize(struct sated_drive *d, struct purge_look *l, const stru
     if (rc && rc != SATED_UNSUPPORTED && purge_is_answer(rc)) /* without registers: see look_registers() */
         NONE_OF(l, sanitizes, SATED_UNSUPPORTED,
                 "SANITIZE STATUS EXT does not get through, so nobody could tell its end");
-    if (rc || !s->supported)
-        return purge_is_answer(rc) ? 0 : rc;
+    if (rc && !purge_is_answer(rc))
+        return rc;
+    if (rc)
+        return look_by_reading(d, l, id->security.locked);
+    if (!s->supported)
+        return 0;
     if (status.failed && status.reason == SATED_ATA_SANITIZE_UNSUCCESSFUL)
         purge_finds(l, SATED_PURGE_FAILED, "a sanitize operation failed in it");
     else if (status.in_progress)
@@ -89,7 +126,7 @@ static int take_sanitize(struct sated_drive *d, struct purge_look *l, const stru
             l, sanitizes, SATED_FROZEN,
             "its Sanitize set is frozen (SANITIZE FREEZE LOCK) until it is switched off: power-cycle the drive, then "
             "try again");
-    return 0;
+    return cut ? look_by_reading(d, l, id->security.locked) : 0;
 }
 
 static int64_t minutes(bool known, uint32_t at_least, uint32_t value)
@@ -297,6 +334,17 @@ static int take_back(struct sated_purge *p, struct sated_ata_identify *id)
     return detail.code;
 }
 
+/* The erase gave no error, and then the drive no identity. */
+static int ended_untold(const struct sated_purge *p)
+{
+    struct sated_detail detail = *error_last();
+    return error_set(
+        detail.code, SATED_LAYER_DRIVE,
+        "%.200s: SECURITY ERASE UNIT ended without an error, but the drive does not tell whether its password "
+        "\"" PURGE_PASSWORD "\" is off: %.400s; re-plug the drive, then `sated purge %.200s --resume`",
+        p->d->path, detail.text, p->d->path);
+}
+
 static int erase_by_security(struct sated_purge *p)
 {
     struct sated_ata_identify *id = malloc(sizeof *id);
@@ -310,8 +358,8 @@ static int erase_by_security(struct sated_purge *p)
         rc = not_ours(p, "SECURITY ERASE UNIT was refused");
     else if (rc && purge_is_answer(rc) && ours)
         rc = take_back(p, id);
-    if (!rc)
-        rc = identify(p->d, id);
+    if (!rc && identify(p->d, id))
+        rc = ended_untold(p);
     /* ACS-4 7.39: the erase ends with the password off; with drives that leave it on it has to be taken off. */
     if (!rc && id->security.enabled)
         rc = disable(p);
@@ -416,6 +464,12 @@ static int leave_failure(struct sated_purge *p)
     return rc; /* whether it is left is seen when the drive is looked at again */
 }
 
+static int ask_unclear(struct sated_purge *p, uint32_t *progress)
+{
+    *progress = UINT32_MAX;
+    return ask_by_reading(p->d, &p->look);
+}
+
 static int settle(struct sated_purge *p)
 {
     bool secures = p->result.method == SATED_PURGE_SECURITY || p->result.method == SATED_PURGE_SECURITY_ENHANCED;
@@ -423,6 +477,7 @@ static int settle(struct sated_purge *p)
     switch (p->look.state) {
     case SATED_PURGE_RUNNING: rc = purge_poll(p, "the sanitize operation", ask_sanitize); break;
     case SATED_PURGE_FAILED: rc = leave_failure(p); break;
+    case SATED_PURGE_UNCLEAR: rc = purge_poll(p, "what keeps it from reading", ask_unclear); break;
     case SATED_PURGE_LOCKED:
     case SATED_PURGE_PASSWORD:
         rc = unlock(p);

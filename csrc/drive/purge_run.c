@@ -356,6 +356,8 @@ static void report(struct sated_purge *p)
     }
     say(p, "%s: the drive says: %s (%" PRId64 ".%" PRId64 " s).", purge_names[r->method], r->device_says,
         r->duration_ns / PURGE_SECOND, r->duration_ns % PURGE_SECOND / (PURGE_SECOND / 10));
+    if (p->look.way[r->method].why[0])
+        say(p, " Not the best that it has: %s.", p->look.way[r->method].why);
     if (r->level == SATED_PURGE_ADVISORY)
         say(p, " It is advisory: the drive may keep what it was told to drop.");
     say_verified(p);

@@ -127,19 +127,37 @@ static int refuse_all(const struct sated_drive *d, const struct purge_look *l, c
                      purge_names[named], l->way[named].why_not, d->path);
 }
 
-int purge_choose(const struct sated_drive *d, const struct purge_look *l, const struct sated_purge_options *opt,
-                 uint32_t *method)
+/* What was passed over, since consent does not reach as far. */
+static void say_why(const struct sated_drive *d, struct sated_purge_way *way, uint32_t passed)
 {
+    snprintf(way->why, sizeof way->why,
+             "%s comes first, but reaches all of the device, and consent covers %.64s alone: %s", purge_names[passed],
+             d->node[0] ? d->node : "its blocks",
+             d->not_whole ? d->not_whole : "type the token of the whole device, SERIAL:all, for that");
+}
+
+int purge_choose(struct sated_drive *d, struct purge_look *l, const struct sated_purge_options *opt, uint32_t *method)
+{
+    bool narrow = d->permitted && !d->permitted_whole; /* without any, what could be done with all of it is told */
+    uint32_t passed = 0;
     *method = opt->method;
     if (opt->method != SATED_PURGE_AUTO)
         return l->way[*method].supported || !l->refusal[*method] ? 0 : refuse(d, l, *method);
     const uint8_t *order = !purge_protocol_of(d) ? orders[SATED_PROTOCOL_NONE] : orders[d->identity.protocol];
     if (l->state == SATED_PURGE_PASSWORD || l->state == SATED_PURGE_LOCKED)
         order = secured_order;
-    for (const uint8_t *m = order; *m; m++)
-        if (l->way[*m].supported) {
-            *method = *m;
-            return 0;
+    for (const uint8_t *m = order; *m; m++) {
+        if (!l->way[*m].supported)
+            continue;
+        if (narrow && l->way[*m].whole) {
+            passed = passed ? passed : *m;
+            continue;
         }
-    return refuse_all(d, l, order);
+        *method = *m;
+        if (passed)
+            say_why(d, &l->way[*m], passed);
+        return 0;
+    }
+    return passed ? handle_need_permit(d, HANDLE_DRIVE, "purging it by any method that it has")
+                  : refuse_all(d, l, order);
 }

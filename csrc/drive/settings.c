@@ -103,14 +103,21 @@ static int begin(struct journal **out, struct sated_drive *d, const struct sated
     return rc;
 }
 
-static void read_plan(struct sated_settings *out, const struct json *plan)
+static int read_plan(const struct sated_drive *d, struct sated_settings *out, const struct journal *j)
 {
     memset(out, 0, sizeof *out);
     for (size_t i = 0; i < NAMES; i++) {
-        const struct json *at = json_get(plan, names[i].name);
-        if (at && at->kind == JSON_NUMBER && at->whole)
+        const struct json *at = json_get(journal_plan(j), names[i].name);
+        bool is_value = at && at->kind == JSON_NUMBER && at->whole && !at->negative && at->value <= UINT8_MAX;
+        if (at && !is_value) /* the others alone would be called all */
+            return error_set(SATED_STATE, SATED_LAYER_DRIVE,
+                             "%s: the journal of how it was set before, begun %s, has no value of this version for %s; "
+                             "look at it, move it away, and set by `sated settings` what is to be set",
+                             d->path, journal_began(j), names[i].name);
+        if (at)
             take_value(out, names[i].which, (uint32_t)at->value);
     }
+    return 0;
 }
 
 /* ---- Changing ---- */
@@ -122,6 +129,9 @@ static int check(const struct sated_drive *d, const struct sated_settings *now, 
             return error_set(SATED_UNSUPPORTED, SATED_LAYER_DRIVE,
                              "%s: %s cannot be set; `sated settings %s` shows what it has", d->path, names[i].name,
                              d->path);
+    if (wanted->known & SATED_SETTING_BLOCK && !wanted->logical_block_bytes)
+        return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
+                         "%s: blocks of 0 bytes: give a size that it has, such as 512 or 4096", d->path);
     if (wanted->known & SATED_SETTING_APM && wanted->apm > 254)
         return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
                          "%s: apm %" PRIu32 ": give a level from 1, the least power, to 254, or 0 for off", d->path,
@@ -176,6 +186,8 @@ int sated_drive_set_settings(struct sated_drive *d, const struct sated_settings 
         rc = sated_drive_get_settings(d, &now);
     if (!rc)
         rc = check(d, &now, wanted);
+    if (!rc && way->check)
+        rc = way->check(d, wanted);
     if (!rc && passing)
         rc = begin(&j, d, &now);
     if (rc)
@@ -201,8 +213,9 @@ int sated_drive_restore_settings(struct sated_drive *d, struct sated_settings *r
     int rc = journal_find(&j, d, OPERATION);
     if (rc <= 0)
         return rc;
-    read_plan(&wanted, journal_plan(j));
-    rc = handle_need_permit(d, HANDLE_BLOCKS, "setting back its settings");
+    rc = read_plan(d, &wanted, j);
+    if (!rc)
+        rc = handle_need_permit(d, HANDLE_BLOCKS, "setting back its settings");
     if (!rc)
         rc = way_of(d, &way);
     if (!rc)

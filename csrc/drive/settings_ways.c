@@ -68,7 +68,7 @@ static int set_ata(struct sated_drive *d, uint32_t which, const struct sated_set
     return rc ? rc : sated_ata_raw(d, &c, NULL, NULL, NULL);
 }
 
-const struct settings_way settings_ata = {get_ata, set_ata};
+const struct settings_way settings_ata = {get_ata, NULL, set_ata};
 
 /* ---- SCSI ---- */
 
@@ -137,7 +137,7 @@ static int set_scsi(struct sated_drive *d, uint32_t which, const struct sated_se
     return rc;
 }
 
-const struct settings_way settings_scsi = {get_scsi, set_scsi};
+const struct settings_way settings_scsi = {get_scsi, NULL, set_scsi};
 
 /* ---- NVMe ---- */
 
@@ -154,17 +154,21 @@ static int get_feature(struct sated_drive *d, uint32_t fid, uint32_t bytes, void
     return rc;
 }
 
-static int get_nvme(struct sated_drive *d, struct sated_settings *out)
+static int identify_nvme(struct sated_drive *d, void *page, struct sated_nvme_id_ctrl *id)
 {
     struct sated_nvme_command c;
+    int rc = sated_nvme_build_identify(&c, SATED_NVME_CNS_CTRL, 0, 0, 0, 0);
+    if (!rc)
+        rc = sated_nvme_admin_raw(d, &c, page, NULL);
+    return rc ? rc : sated_nvme_decode_id_ctrl(page, PAGE, id);
+}
+
+static int get_nvme(struct sated_drive *d, struct sated_settings *out)
+{
     struct sated_nvme_id_ctrl *id = malloc(sizeof *id);
     uint8_t *page = page_new(d);
     uint32_t value;
-    int rc = page && id ? sated_nvme_build_identify(&c, SATED_NVME_CNS_CTRL, 0, 0, 0, 0) : -ENOMEM;
-    if (!rc)
-        rc = sated_nvme_admin_raw(d, &c, page, NULL);
-    if (!rc)
-        rc = sated_nvme_decode_id_ctrl(page, PAGE, id);
+    int rc = page && id ? identify_nvme(d, page, id) : -ENOMEM;
     if (!rc && id->nvm.vwc & SATED_NVME_VWC_PRESENT && !get_feature(d, SATED_NVME_FID_WRITE_CACHE, 0, NULL, &value)) {
         out->write_cache = value & 1;
         tell(out, SATED_SETTING_WRITE_CACHE, true);
@@ -177,6 +181,23 @@ static int get_nvme(struct sated_drive *d, struct sated_settings *out)
         out->apst = value & 1;
         tell(out, SATED_SETTING_APST, true);
     }
+    buffer_free(page, PAGE);
+    free(id);
+    return rc;
+}
+
+static int check_nvme(struct sated_drive *d, const struct sated_settings *wanted)
+{
+    if (!(wanted->known & SATED_SETTING_POWER_STATE))
+        return 0;
+    struct sated_nvme_id_ctrl *id = malloc(sizeof *id);
+    uint8_t *page = page_new(d);
+    int rc = page && id ? identify_nvme(d, page, id) : -ENOMEM;
+    if (!rc && wanted->power_state > id->admin.npss)
+        rc = error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
+                       "%s: power_state %u: the drive has the states 0 to %u; give one "
+                       "of them",
+                       d->path, wanted->power_state, id->admin.npss);
     buffer_free(page, PAGE);
     free(id);
     return rc;
@@ -207,4 +228,4 @@ static int set_nvme(struct sated_drive *d, uint32_t which, const struct sated_se
     return rc ? rc : sated_nvme_admin_raw(d, &c, NULL, NULL);
 }
 
-const struct settings_way settings_nvme = {get_nvme, set_nvme};
+const struct settings_way settings_nvme = {get_nvme, check_nvme, set_nvme};

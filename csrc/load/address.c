@@ -21,6 +21,7 @@ int address_range_init(struct address_range *a, const struct sated_workload *w, 
     a->spread = spread_is_needed(w);
     a->sequential = w->access == SATED_SEQUENTIAL && !a->spread;
     a->align = m->align > block_bytes ? m->align : block_bytes;
+    a->block = block_bytes;
     a->first = (w->offset_bytes + a->align - 1) / a->align * a->align;
     a->end = w->length_bytes ? w->offset_bytes + w->length_bytes : whole_bytes;
     for (uint32_t i = 0; i < m->n; i++) {

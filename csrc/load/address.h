@@ -11,6 +11,7 @@ struct address_range {
     bool sequential;              /* in one stream for each thread, over one range */
     bool spread;                  /* neither that nor uniform over one range */
     uint64_t align;               /* of every offset, a power of two */
+    uint32_t block;               /* what they have to be a multiple of at least */
     uint64_t first;               /* the first offset */
     uint64_t end;                 /* behind the last byte */
     uint64_t places[MIX_CLASSES]; /* offsets at which an I/O of that class fits */

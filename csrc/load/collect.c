@@ -22,7 +22,7 @@ static void row_percentiles(const struct sated_histogram *h, int64_t out[4])
     for (uint32_t b = histogram_first(h), last = histogram_last(h); q < 4 && h->count >= beyond[q] && b <= last; b++) {
         seen += h->counts[b];
         while (q < 4 && h->count >= beyond[q] && seen >= h->count - h->count / beyond[q]) {
-            uint64_t v = histogram_high(b);
+            uint64_t v = histogram_high(b, h->bits);
             out[q++] = (int64_t)(v > h->max ? h->max : v < h->min ? h->min : v);
         }
     }
@@ -115,6 +115,7 @@ static struct stored *store(const struct member *m, const struct sheet *span, ui
         .op = m->load->mix.op[class],
         .size_bytes = m->load->mix.bytes[class],
         .kind = kind,
+        .bits = h->bits,
     };
     s->n = n;
     s->min = h->min;

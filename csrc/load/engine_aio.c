@@ -68,7 +68,7 @@ static inline void put(void *entry, struct slot *slot, const struct kind *kind, 
 }
 
 /* Up to a batch of I/Os more in the queue, all with one stamp. Return: that stamp. */
-static int64_t make(struct aio *a, struct worker *w, bool extended)
+static inline __attribute__((always_inline)) int64_t make_as(struct aio *a, struct worker *w, bool extended, bool given)
 {
     struct inflight *f = &a->f;
     int64_t now_ns;
@@ -80,11 +80,16 @@ static int64_t make(struct aio *a, struct worker *w, bool extended)
     do {
         run = before_end(n - made, f->free_head, f->mask);
         run = run > INFLIGHT_RUN ? INFLIGHT_RUN : run;
-        got = run ? inflight_fill(f, w, run, f->variant, a->queue + a->queued + made, sizeof *a->queue, put) : 0;
+        got = run ? inflight_fill(f, w, run, f->variant, given, a->queue + a->queued + made, sizeof *a->queue, put) : 0;
         made += got;
     } while (made < n && got == run);
     a->queued += inflight_stamp(f, w, n, limited, &now_ns);
     return now_ns;
+}
+
+static __attribute__((noinline)) int64_t make_extended(struct aio *a, struct worker *w)
+{
+    return a->f.ext.given ? make_as(a, w, true, true) : make_as(a, w, true, false);
 }
 
 /* Takes completions, with one stamp; waits for so many, until_ns at most. Return: how many, or a negated errno. */
@@ -99,7 +104,7 @@ static int reap(struct aio *a, struct worker *w, int64_t now_ns, uint32_t wait, 
     for (int i = 0; i < n; i++) {
         struct slot *slot = (struct slot *)(uintptr_t)events[i].data;
         f->free_slots[f->free_tail++ & f->mask] = slot;
-        inflight_complete(f, w, slot, (int32_t)events[i].res, done_ns, f->variant.extended);
+        inflight_complete(f, w, slot, (int32_t)events[i].res, done_ns, f->variant.extended, f->bits);
     }
     return n;
 }
@@ -135,7 +140,8 @@ static void drive(struct aio *a, struct worker *w)
     const bool extended = a->f.variant.extended;
     for (;;) {
         uint32_t before = a->f.free_head;
-        int64_t now_ns = make(a, w, extended), until_ns = recorder_edge_ns(&w->recorder);
+        int64_t now_ns = extended ? make_extended(a, w) : make_as(a, w, false, false),
+                until_ns = recorder_edge_ns(&w->recorder);
         if (!inflight_count(&a->f) && !(extended && inflight_rests(&a->f, w)))
             return;
         int sent = 0, taken;
@@ -157,6 +163,7 @@ static void drive(struct aio *a, struct worker *w)
             drain(a, w, taken);
             return;
         }
+        w->put_off += sent == -EAGAIN;
         if (taken <= 0 && sent == -EAGAIN) /* asking again at once would only heat the machine */
             clock_sleep_until_ns(clock_now_ns() + PAUSE_NS);
     }
@@ -190,7 +197,7 @@ static int prepare(struct real *real)
         if (l->options.engine == SATED_ENGINE_AUTO)
             return error_set(SATED_UNSUPPORTED, SATED_LAYER_ARGUMENT, "%s: libaio blocks where there is no direct I/O",
                              l->members[i].name);
-        real_note(real->load, "%s: libaio blocks where there is no direct I/O, so that one I/O runs at a time",
+        load_note(real->load, "%s: libaio blocks where there is no direct I/O, so that one I/O runs at a time",
                   l->members[i].name);
     }
     for (uint32_t i = 0; i < mix->n; i++)

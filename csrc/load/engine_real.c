@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,24 +15,12 @@
 #include "core/thread.h"
 #include "load/kernel.h"
 #include "transport/handle.h"
+#include "transport/topology.h"
 
-#define HELD_MAX 65536 /* sheets x classes that may be on their way: a page each at least */
+#define HELD_BYTES ((uint64_t)256 << 20) /* of sheets that may be on their way */
+#define SPARE_EACH 2                     /* empty sheets that are kept for each worker, once the load has caught up */
 #define CPUS (64 * (sizeof((struct sated_load_options *)0)->cpus / sizeof(uint64_t)))
 #define STOP_LEAD_NS 1000000 /* an end that all workers still have before them */
-
-void real_note(struct sated_load *l, const char *format, ...)
-{
-    char text[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    pthread_mutex_lock(&l->lock);
-    size_t n = strlen(l->note);
-    if (!strstr(l->note, text))
-        snprintf(l->note + n, sizeof l->note - n, "%s%s", n ? "; " : "", text);
-    pthread_mutex_unlock(&l->lock);
-}
 
 int worker_begin(const struct worker *w)
 {
@@ -59,7 +46,7 @@ bool worker_ready(struct worker *w, int rc)
 {
     struct real *real = w->real;
     struct sated_load *l = real->load;
-    if (l->rates.n || l->workload.think_ns)
+    if (l->rates.n || l->workload.think_ns || supply_is_on(&l->options))
         kernel.sharpen();
     pthread_mutex_lock(&l->lock);
     if (rc && !real->failure.code)
@@ -86,10 +73,12 @@ static struct sheet *empty_sheet(const struct worker *w)
                   w->member->name, l->options.interval_ns / 1000, l->mix.n, real->n_workers);
         return NULL;
     }
-    if (s)
+    if (s) {
         real->spare = s->next;
-    else
-        s = sheet_new(l->mix.n, l->rates.n > 0);
+        real->spares--;
+    } else {
+        s = load_sheet_new(l);
+    }
     if (s) {
         s->next = NULL;
         real->held++;
@@ -125,6 +114,11 @@ static void deliver(struct worker *w, int64_t to_ns)
         s->backlog_max = w->pace->backlog_max;
         w->pace->backlog_max = 0;
     }
+    ration_tell(&w->ration, to_ns);
+    s->starved = w->ration.starved;
+    s->starved_ns = w->ration.starved_ns;
+    w->ration.starved = 0;
+    w->ration.starved_ns = 0;
     log_put(&real->load->log, &w->log);
     s->worker = (uint32_t)(w - real->workers);
     w->delivered = sheet_order(s);
@@ -162,8 +156,9 @@ void worker_end(struct worker *w)
 {
     struct sated_load *l = w->real->load;
     pthread_mutex_lock(&l->lock);
+    supply_leave(w->member);
     deliver(w, w->recorder.now_ns);
-    if (w->pace)
+    if (w->pace && !w->ration.over)
         load_unsent(w->member, w->pace, w->recorder.now_ns);
     w->delivered = WORKER_ENDED;
     pthread_mutex_unlock(&l->lock);
@@ -220,6 +215,14 @@ static struct sheet *emit(struct real *real, struct member *m, uint64_t complete
     return free_ones;
 }
 
+static void sheets_free(struct sheet *s)
+{
+    for (struct sheet *next; s; s = next) {
+        next = s->next;
+        sheet_free(s);
+    }
+}
+
 /* Adds up what was delivered. Under the lock, which it gives up in between. */
 static void add_up(struct real *real)
 {
@@ -249,12 +252,20 @@ static void add_up(struct real *real)
     for (uint32_t i = 0; i < l->n; i++)
         free_ones = emit(real, &l->members[i], complete[i], free_ones);
     pthread_mutex_lock(&l->lock);
+    struct sheet *more = NULL, **to;
     for (; free_ones; free_ones = next) {
         next = free_ones->next;
-        free_ones->next = real->spare;
-        real->spare = free_ones;
+        to = real->spares < SPARE_EACH * real->n_workers ? &real->spare : &more;
+        real->spares += to == &real->spare;
+        free_ones->next = *to;
+        *to = free_ones;
         real->held--;
     }
+    if (!more)
+        return;
+    pthread_mutex_unlock(&l->lock);
+    sheets_free(more);
+    pthread_mutex_lock(&l->lock);
 }
 
 /* Whether all drives have ended; announces the check whose rows are out. Under the lock. */
@@ -301,6 +312,15 @@ static void doze(struct real *real)
     pthread_mutex_lock(&l->lock);
 }
 
+/* In how many calls the kernel took nothing of a drive. */
+static uint64_t put_off(const struct real *real, const struct member *m)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < real->n_workers; i++)
+        n += real->workers[i].member == m ? real->workers[i].put_off : 0;
+    return n;
+}
+
 /* What can be said of a load only at its end. */
 static void last_words(struct real *real)
 {
@@ -321,11 +341,15 @@ static void last_words(struct real *real)
         if (handle_check_same(m->drive))
             snprintf(to + strlen(to), room - strlen(to), "%s%s: was removed or replaced while the load ran",
                      *to ? "; " : "", m->name);
+        if (put_off(real, m))
+            snprintf(to + strlen(to), room - strlen(to),
+                     "%s%s: the kernel was too busy and took no I/O in %" PRIu64 " calls, which is in the latencies",
+                     *to ? "; " : "", m->name, put_off(real, m));
         if (m->unsent)
             snprintf(to + strlen(to), room - strlen(to),
                      "%s%s: slower than the rate, %" PRIu64 " I/Os that were due by the end were not submitted",
                      *to ? "; " : "", m->name, m->unsent);
-        if (l->rates.n || l->workload.think_ns) /* the queue is not meant to be full */
+        if (l->rates.n || l->workload.think_ns || supply_is_on(&l->options)) /* the queue is not meant to be full */
             continue;
         for (uint32_t class = 0; class < l->mix.n; class ++)
             queue += (double)m->total->tally[class].outstanding_ns;
@@ -335,6 +359,7 @@ static void last_words(struct real *real)
         snprintf(to + strlen(to), room - strlen(to), "%s%s: host-bound, %s of %u I/Os were outstanding on average",
                  *to ? "; " : "", m->name, number, all);
     }
+    supply_last_words(l, to, room);
 }
 
 static void *coordinate(void *argument)
@@ -342,6 +367,7 @@ static void *coordinate(void *argument)
     struct real *real = argument;
     struct sated_load *l = real->load;
     pthread_mutex_lock(&l->lock);
+    supply_await_first(l);
     real->start_ns = clock_stamp_ns(real->clock);
     for (uint32_t i = 0; i < real->n_workers; i++)
         begin(&real->workers[i], empty_sheet(&real->workers[i]), 0);
@@ -374,13 +400,11 @@ void engine_real_free(struct sated_load *l)
     for (uint32_t i = 0; real->workers && i < real->n_workers; i++) {
         data_free(&real->workers[i].data);
         free(real->workers[i].pace);
+        ration_free(&real->workers[i].ration);
         free(real->workers[i].log);
         sheet_free(real->workers[i].recorder.sheet);
     }
-    for (struct sheet *s = real->spare, *next; s; s = next) {
-        next = s->next;
-        sheet_free(s);
-    }
+    sheets_free(real->spare);
     free(real->threads);
     free(real->workers);
     free(real);
@@ -395,7 +419,9 @@ static int make_workers(struct sated_load *l, struct real *real)
         return load_no_memory();
     memset(real->workers, 0, n * sizeof *real->workers);
     real->n_workers = n;
-    real->held_max = n * 4 + HELD_MAX / (l->mix.n * (l->rates.n ? 2 : 1));
+    /* Latencies lie in some eight octaves, and what they touch of a histogram is the pages of those. */
+    uint64_t histogram_bytes = (UINT64_C(8) << l->bits) * sizeof(uint64_t);
+    real->held_max = n * 4 + HELD_BYTES / (l->mix.n * (l->rates.n ? 2 : 1) * histogram_bytes);
     for (uint32_t i = 0; i < n; i++) {
         struct worker *worker = &real->workers[i];
         worker->real = real;
@@ -406,16 +432,23 @@ static int make_workers(struct sated_load *l, struct real *real)
         address_init(&worker->address, &worker->member->range, thread, w->threads);
         if (data_init(&worker->data, w, &l->mix, w->depth, (uint64_t)n * w->depth, l->options.seed, stream))
             return load_no_memory();
+        worker->ration.dry_ns = -1;
+        if (supply_is_on(&l->options)) {
+            worker->member->supply.users = w->threads;
+            if (!ration_init(&worker->ration, l->options.batch > SUPPLY_AT_ONCE ? l->options.batch : SUPPLY_AT_ONCE))
+                return load_no_memory();
+        }
         if (l->rates.n && !(worker->pace = malloc(sizeof *worker->pace)))
             return load_no_memory();
         if (worker->pace)
             pace_init(worker->pace, &l->rates, w, l->options.seed, worker->member->index, thread);
-        for (int j = 0; j < 2; j++) {
-            struct sheet *s = sheet_new(l->mix.n, l->rates.n > 0);
+        for (int j = 0; j < SPARE_EACH; j++) {
+            struct sheet *s = load_sheet_new(l);
             if (!s)
                 return load_no_memory();
             s->next = real->spare;
             real->spare = s;
+            real->spares++;
         }
     }
     return 0;
@@ -491,24 +524,39 @@ static const char *reason(int rc)
     return rc == SATED_UNSUPPORTED ? "it cannot do this load" : error_text(-rc);
 }
 
+/* A drive that is asked for more than the kernel's queues hold has the rest waiting before them. */
+static void note_queues(struct sated_load *l)
+{
+    const uint64_t all = (uint64_t)l->workload.threads * l->workload.depth;
+    for (uint32_t i = 0; i < l->n; i++) {
+        uint64_t most = topology_queue(l->members[i].drive);
+        if (most && most < all)
+            load_note(l,
+                      "%s: its queues hold %" PRIu64 " of the %" PRIu64 " I/Os that are asked for at a time, and the "
+                      "others wait in the kernel, which is in their latencies",
+                      l->members[i].name, most, all);
+    }
+}
+
 int engine_real_start(struct sated_load *l)
 {
     for (uint32_t i = 0; i < l->n; i++)
         if (!l->members[i].direct)
-            real_note(l, "%s: no direct I/O there, so that the page cache is measured too", l->members[i].name);
+            load_note(l, "%s: no direct I/O there, so that the page cache is measured too", l->members[i].name);
+    note_queues(l);
     static const struct real_engine *const engines[] = {&engine_uring, &engine_aio, &engine_threads};
     static const char *const names[] = {"io_uring", "libaio", "threads"};
     if (l->options.flags & SATED_LOAD_MAX_IOPS)
-        real_note(l, "max-iops: latencies are those of whole batches");
+        load_note(l, "max-iops: latencies are those of whole batches");
     int rc = -ENOSYS;
     const char *refused_name = NULL;
     for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
         if (l->options.engine != SATED_ENGINE_AUTO && l->options.engine != engines[i]->number)
             continue;
         if (refused_name)
-            real_note(l, "%s instead of %s, which is refused here: %s", names[i], refused_name, reason(rc));
+            load_note(l, "%s instead of %s, which is refused here: %s", names[i], refused_name, reason(rc));
         if (l->options.flags & (SATED_LOAD_SQPOLL | SATED_LOAD_IOPOLL) && engines[i] != &engine_uring)
-            real_note(l, "%s has nothing to be polled: that is io_uring's", names[i]);
+            load_note(l, "%s has nothing to be polled: that is io_uring's", names[i]);
         rc = start_with(l, engines[i]);
         if (l->options.engine != SATED_ENGINE_AUTO || !is_refusal(rc))
             return rc;

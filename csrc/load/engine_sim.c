@@ -35,6 +35,8 @@ struct simulated {
     struct recorder recorder;
     struct sheet *sheet; /* the empty one for the next interval */
     struct log_block *log;
+    struct ration ration; /* of the caller's addresses */
+    bool given;           /* there are some */
     struct slot *slots;
     struct stream *streams;
     uint32_t n_slots;
@@ -59,6 +61,7 @@ static void simulation_free(struct simulation *s)
         free(d->slots);
         free(d->streams);
         free(d->log);
+        ration_free(&d->ration);
     }
     free(s);
 }
@@ -72,10 +75,14 @@ static bool drive_init(struct simulated *d, struct member *m)
     d->n_slots = threads * l->workload.depth;
     d->slots = calloc(d->n_slots, sizeof *d->slots);
     d->streams = calloc(threads, sizeof *d->streams);
-    d->sheet = sheet_new(l->mix.n, l->rates.n > 0);
+    d->sheet = load_sheet_new(l);
     d->timed = l->rates.n || l->workload.think_ns;
     if (!d->slots || !d->streams || !d->sheet)
         return false;
+    d->given = supply_is_on(&l->options);
+    if (d->given && !ration_init(&d->ration, SUPPLY_AT_ONCE))
+        return false;
+    m->supply.users = d->given;
     m->start_ns = sim_now_ns(d->sim);
     m->energy_nj = sim_energy_nj(d->sim, m->start_ns);
     for (uint32_t t = 0; t < threads; t++) {
@@ -101,14 +108,18 @@ static inline bool issue(struct simulated *d, uint32_t tag, int64_t now_ns, bool
     const struct mix *mix = &m->load->mix;
     struct slot *slot = &d->slots[tag];
     struct stream *stream = &d->streams[slot->thread];
+    if (d->given && !supply_stand(m, &d->ration))
+        return false;
     uint32_t class = mix_draw(mix, &stream->random);
     slot->intended_ns = timed && m->load->rates.n ? pace_take(&stream->pace, now_ns, &class) : PACE_NONE;
+    uint64_t offset = d->given ? ration_next(&d->ration, mix, &class) : 0;
     uint32_t bytes = mix->bytes[class];
     if (d->recorder.limited && !load_limit_take(m, bytes))
         return false;
     slot->class = class;
     slot->submitted_ns = now_ns;
-    slot->offset = address_next(&stream->address, &m->range, &stream->random, mix->op[class], class, bytes);
+    slot->offset =
+        d->given ? offset : address_next(&stream->address, &m->range, &stream->random, mix->op[class], class, bytes);
     if (sim_submit(d->sim, tag, (enum sated_op)mix->op[class], slot->offset, bytes)) {
         load_failed(m->load); /* the drive has said why */
         return false;
@@ -260,7 +271,8 @@ static void interval(struct simulated *d, uint64_t k)
     }
     hand_over(d, r->now_ns);
     pthread_mutex_lock(&m->load->lock);
-    for (uint32_t t = 0; d->timed && m->load->rates.n && t < m->load->workload.threads; t++)
+    supply_leave(m);
+    for (uint32_t t = 0; d->timed && m->load->rates.n && !d->ration.over && t < m->load->workload.threads; t++)
         load_unsent(m, &d->streams[t].pace, r->now_ns);
     pthread_mutex_unlock(&m->load->lock);
     collect_end(m);
@@ -306,6 +318,8 @@ static void *simulate(void *argument)
             halt(l, k / l->check_k);
     }
     simulation_free(s);
+    snprintf(l->full_note, sizeof l->full_note, "%s", l->note);
+    supply_last_words(l, l->full_note, sizeof l->full_note);
     load_ended(l);
     return NULL;
 }
@@ -315,8 +329,8 @@ int engine_sim_start(struct sated_load *l)
     uint64_t cpus = 0;
     for (size_t i = 0; i < sizeof l->options.cpus / sizeof *l->options.cpus; i++)
         cpus |= l->options.cpus[i];
-    if (l->options.flags || cpus)
-        snprintf(l->note, sizeof l->note, "a simulated drive has no batches, processors and rings to choose");
+    if (l->options.flags & ~(uint32_t)SATED_LOAD_ADDRESSES || cpus)
+        load_note(l, "a simulated drive has no batches, processors and rings to choose");
     struct simulation *s = calloc(1, sizeof *s);
     bool good = s != NULL;
     if (s)

@@ -59,6 +59,18 @@ static bool await_turn(struct worker *w, uint32_t *class, int64_t *intended_ns)
     return false;
 }
 
+/* Waits for one of the caller's addresses. Return: false at the end. */
+static bool await_address(struct worker *w)
+{
+    for (;;) {
+        int64_t now_ns = worker_now_ns(w);
+        if (supply_take(w->member, &w->ration, 1, now_ns))
+            return true;
+        if (w->ration.over || !sleep_until(w, now_ns + SUPPLY_LOOK_NS))
+            return false;
+    }
+}
+
 static void keep(struct worker *w, uint32_t class, uint64_t offset, int64_t intended_ns, int64_t begin_ns,
                  int64_t done_ns, ssize_t n)
 {
@@ -87,12 +99,23 @@ static bool one(struct worker *w, uint32_t slot)
     int64_t intended_ns = PACE_NONE;
     if (!await_turn(w, &class, &intended_ns))
         return false;
+    uint64_t offset = 0;
+    const bool given = supply_is_on(&m->load->options);
+    if (given) {
+        if (!await_address(w)) {
+            if (w->pace && !w->ration.over) /* it was this thread's */
+                w->pace->backlog++;
+            return false;
+        }
+        offset = ration_next(&w->ration, mix, &class);
+    }
     uint32_t op = mix->op[class], bytes = mix->bytes[class];
     struct recorder *r = &w->recorder;
     if (r->limited && !load_limit_take(m, bytes))
         return false;
     bool charged = r->limited;
-    uint64_t offset = address_next(&w->address, &m->range, &w->random, op, class, bytes);
+    if (!given)
+        offset = address_next(&w->address, &m->range, &w->random, op, class, bytes);
     uint8_t *p = op == SATED_READ ? data_read(&w->data, slot) : NULL;
     if (op == SATED_WRITE)
         p = data_write(&w->data, random_next(&w->random), data_stripe(&w->data, slot), bytes);

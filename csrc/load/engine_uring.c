@@ -41,6 +41,10 @@
 #endif
 
 #define PAUSE_NS 100000
+/* A wait with a limit costs the kernel some 50 ns more than none. After so many batches in a row that brought completions
+ * within so short a time, the next one does not wait for any. */
+#define PROMPT_TIMES 8
+#define PROMPT_NS 5000
 #define FIXED_MAX ((uint64_t)1 << 30) /* bytes that one registered buffer may have */
 
 struct uring {
@@ -56,6 +60,7 @@ struct uring {
     void *rings;
     size_t rings_bytes, sqes_bytes;
     uint32_t tail;   /* of the submission queue, ours */
+    uint32_t prompt; /* batches in a row whose completions came at once */
     bool registered; /* file or memory, with the kernel */
     /* Fills n entries from `at` on, which lie before the end of both rings. Return: how many. */
     uint32_t (*fill)(struct uring *u, struct worker *w, uint32_t n, uint32_t at);
@@ -118,13 +123,13 @@ static void ring_register(struct uring *u, struct worker *w, uint32_t opcodes[SA
     int rc = kernel.ring_register(u->fd, IORING_REGISTER_FILES, &fd, 1);
     bool file = rc >= 0, memory = false;
     if (!file)
-        real_note(l, "the file is not registered with io_uring: %s", error_text(-rc));
+        load_note(l, "the file is not registered with io_uring: %s", error_text(-rc));
     if (w->data.bytes) {
         struct iovec region = {.iov_base = w->data.memory, .iov_len = w->data.bytes};
         rc = w->data.bytes > FIXED_MAX ? -EFBIG : kernel.ring_register(u->fd, IORING_REGISTER_BUFFERS, &region, 1);
         memory = rc >= 0;
         if (!memory)
-            real_note(l, "buffers are not registered with io_uring: %s%s", error_text(-rc),
+            load_note(l, "buffers are not registered with io_uring: %s%s", error_text(-rc),
                       rc == -ENOMEM ? " (see ulimit -l)" : "");
     }
     u->registered = file || memory;
@@ -172,7 +177,7 @@ static inline void put(void *entry, struct slot *slot, const struct kind *kind, 
 static inline __attribute__((always_inline)) uint32_t fill_as(struct uring *u, struct worker *w, uint32_t n,
                                                               uint32_t at, struct variant v)
 {
-    return inflight_fill(&u->f, w, n, v, &u->sqes[at & u->mask], sizeof *u->sqes, put);
+    return inflight_fill(&u->f, w, n, v, false, &u->sqes[at & u->mask], sizeof *u->sqes, put);
 }
 
 /* The commonest loads have a loop of their own, in which nothing is asked that is known, and nothing is called. */
@@ -196,6 +201,11 @@ static __attribute__((noinline)) uint32_t fill_any(struct uring *u, struct worke
     return fill_as(u, w, n, at, u->f.variant);
 }
 
+static __attribute__((noinline)) uint32_t fill_given(struct uring *u, struct worker *w, uint32_t n, uint32_t at)
+{
+    return inflight_fill(&u->f, w, n, u->f.variant, true, &u->sqes[at & u->mask], sizeof *u->sqes, put);
+}
+
 static __attribute__((noinline)) uint32_t fill_sequential(struct uring *u, struct worker *w, uint32_t n, uint32_t at)
 {
     struct variant v = {.sequential = true, .one_class = u->f.variant.one_class, .reads_only = u->f.variant.reads_only};
@@ -211,7 +221,9 @@ static __attribute__((noinline)) uint32_t fill_spread(struct uring *u, struct wo
 static void choose_fill(struct uring *u)
 {
     struct variant v = u->f.variant;
-    if (v.by_bytes || v.flushes || v.extended)
+    if (u->f.ext.given)
+        u->fill = fill_given;
+    else if (v.by_bytes || v.flushes || v.extended)
         u->fill = fill_any;
     else if (v.spread)
         u->fill = fill_spread;
@@ -240,7 +252,7 @@ static int ring_open(struct uring *u, uint32_t entries, uint32_t polled, struct 
     if (u->fd < 0)
         return u->fd;
     u->enter_fd = u->fd;
-    u->enter_flags = IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG;
+    u->enter_flags = IORING_ENTER_GETEVENTS;
     u->setup = p->flags;
     if (!ring_map(u, p))
         return load_no_memory();
@@ -293,11 +305,11 @@ static int ring_open_polled(struct uring *u, const struct worker *w, uint32_t en
             return 0;
         if (!others && u->fd >= 0)
             ring_drop(u);
-        real_note(l, "%s: no completions are polled for: %s", w->member->name, error_text(-rc));
+        load_note(l, "%s: no completions are polled for: %s", w->member->name, error_text(-rc));
     }
     int rc = ring_open(u, entries, sqpoll, p);
     if (rc && sqpoll) {
-        real_note(l, "no thread of the kernel polls for submissions: %s", error_text(-rc));
+        load_note(l, "no thread of the kernel polls for submissions: %s", error_text(-rc));
         rc = ring_open(u, entries, 0, p);
     }
     return rc;
@@ -368,9 +380,6 @@ static inline __attribute__((always_inline)) int64_t submit(struct uring *u, str
 static inline __attribute__((always_inline)) int enter(struct uring *u, int64_t now_ns, uint32_t wait, int64_t until_ns,
                                                        bool extended)
 {
-    int64_t left_ns = until_ns - now_ns + 1;
-    struct __kernel_timespec timeout = {.tv_nsec = left_ns > 999999999 ? 999999999 : left_ns < 1 ? 1 : left_ns};
-    struct io_uring_getevents_arg argument = {.ts = (uintptr_t)&timeout};
     uint32_t queued = u->tail - __atomic_load_n(u->sq_head, __ATOMIC_ACQUIRE);
     uint32_t flags = u->enter_flags;
     if (extended && u->setup & IORING_SETUP_SQPOLL) {
@@ -380,11 +389,17 @@ static inline __attribute__((always_inline)) int enter(struct uring *u, int64_t 
         else if (!wait)
             return 0;
     }
-    return kernel.ring_enter(u->enter_fd, queued, wait, flags, &argument, sizeof argument);
+    if (!wait)
+        return kernel.ring_enter(u->enter_fd, queued, 0, flags, NULL, 0);
+    int64_t left_ns = until_ns - now_ns + 1;
+    struct __kernel_timespec timeout = {.tv_nsec = left_ns > 999999999 ? 999999999 : left_ns < 1 ? 1 : left_ns};
+    struct io_uring_getevents_arg argument = {.ts = (uintptr_t)&timeout};
+    return kernel.ring_enter(u->enter_fd, queued, wait, flags | IORING_ENTER_EXT_ARG, &argument, sizeof argument);
 }
 
 /* Takes all completions, with one stamp. Return: how many. */
-static inline __attribute__((always_inline)) uint32_t reap_as(struct uring *u, struct worker *w, bool extended)
+static inline __attribute__((always_inline)) uint32_t reap_as(struct uring *u, struct worker *w, bool extended,
+                                                              uint32_t bits)
 {
     struct inflight *f = &u->f;
     int64_t now_ns = inflight_completing(f, w);
@@ -397,7 +412,7 @@ static inline __attribute__((always_inline)) uint32_t reap_as(struct uring *u, s
         for (; cqe != end; cqe++) {
             struct slot *slot = (struct slot *)(uintptr_t)cqe->user_data;
             *free_slot++ = slot;
-            inflight_complete(f, w, slot, cqe->res, now_ns, extended);
+            inflight_complete(f, w, slot, cqe->res, now_ns, extended, bits);
         }
     }
     __atomic_store_n(u->cq_head, tail, __ATOMIC_RELEASE);
@@ -406,7 +421,7 @@ static inline __attribute__((always_inline)) uint32_t reap_as(struct uring *u, s
 
 static __attribute__((noinline)) uint32_t reap_extended(struct uring *u, struct worker *w)
 {
-    return reap_as(u, w, true);
+    return reap_as(u, w, true, u->f.bits);
 }
 
 /* Completions that the kernel could not keep. */
@@ -421,9 +436,12 @@ static bool is_fatal(int rc)
 }
 
 /* Where the kernel is short of something and nothing comes back, asking again at once would only heat the machine. */
-static void pause_after(int rc, uint32_t reaped)
+static void pause_after(struct worker *w, int rc, uint32_t reaped)
 {
-    if (!reaped && (rc == -EAGAIN || rc == -EBUSY))
+    if (__builtin_expect(rc >= 0, 1) || (rc != -EAGAIN && rc != -EBUSY))
+        return;
+    w->put_off++;
+    if (!reaped)
         clock_sleep_until_ns(clock_now_ns() + PAUSE_NS);
 }
 
@@ -460,7 +478,7 @@ static bool drain(struct uring *u, struct worker *w)
         withdraw(u, w);
     while (inflight_count(&u->f) > dropped(u) && !is_fatal(rc)) {
         rc = enter(u, worker_now_ns(w), 1, recorder_edge_ns(&w->recorder), true);
-        pause_after(rc, reap_extended(u, w));
+        pause_after(w, rc, reap_extended(u, w));
     }
     bool over = inflight_count(&u->f) <= dropped(u);
     inflight_give_up(&u->f, w, over ? -EOVERFLOW : rc);
@@ -468,7 +486,8 @@ static bool drain(struct uring *u, struct worker *w)
 }
 
 /* Return: whether the kernel is done with our memory. */
-static inline __attribute__((always_inline)) bool drive_as(struct uring *u, struct worker *w, const bool extended)
+static inline __attribute__((always_inline)) bool drive_as(struct uring *u, struct worker *w, const bool extended,
+                                                           const uint32_t bits)
 {
     for (;;) {
         uint32_t before = u->f.free_head;
@@ -480,30 +499,38 @@ static inline __attribute__((always_inline)) bool drive_as(struct uring *u, stru
         int64_t until_ns = recorder_edge_ns(&w->recorder);
         if (extended)
             more = inflight_wait(&u->f, w, more, now_ns, &until_ns);
+        if (!extended)
+            more |= u->prompt >= PROMPT_TIMES;
         int rc = enter(u, now_ns, more ? 0 : extended ? inflight_least(&u->f) : 1, until_ns, extended);
-        uint32_t reaped = extended ? reap_extended(u, w) : reap_as(u, w, false);
+        uint32_t reaped = extended ? reap_extended(u, w) : reap_as(u, w, false, bits);
+        u->prompt = reaped && w->recorder.now_ns - now_ns < PROMPT_NS ? u->prompt + 1 : 0;
         if (is_fatal(rc) || dropped(u)) {
             complain(u, w, rc);
             return drain(u, w);
         }
-        pause_after(rc, reaped);
+        pause_after(w, rc, reaped);
     }
 }
 
 static __attribute__((noinline)) bool drive(struct uring *u, struct worker *w)
 {
-    return drive_as(u, w, false);
+    return drive_as(u, w, false, HISTOGRAM_BITS);
+}
+
+static __attribute__((noinline)) bool drive_coarse(struct uring *u, struct worker *w)
+{
+    return drive_as(u, w, false, HISTOGRAM_BITS_COARSE);
 }
 
 static __attribute__((noinline)) bool drive_extended(struct uring *u, struct worker *w)
 {
-    return drive_as(u, w, true);
+    return drive_as(u, w, true, 0);
 }
 
 static void note_punted(const struct worker *w)
 {
     if (tasks_of_io_uring())
-        real_note(w->member->load,
+        load_note(w->member->load,
                   "%s: the kernel handed I/Os on to threads of its own (io-wq), which is in their latencies",
                   w->member->name);
 }
@@ -515,8 +542,10 @@ static void *run(void *argument)
     w->engine = &u;
     int rc = uring_init(&u, w);
     if (worker_ready(w, rc)) {
-        if (!(u.f.variant.extended ? drive_extended
-                                   : drive)(&u, w)) { /* neither is let go of: the kernel may still write there */
+        bool over = u.f.variant.extended         ? drive_extended(&u, w)
+                    : u.f.bits == HISTOGRAM_BITS ? drive(&u, w)
+                                                 : drive_coarse(&u, w);
+        if (!over) { /* neither is let go of: the kernel may still write there */
             u.registered = false;
             data_leak(&w->data);
         }

@@ -25,6 +25,7 @@ int inflight_init(struct inflight *f, struct worker *w, const uint32_t opcodes[S
     if (!f->slots || !f->free_slots)
         return load_no_memory();
     f->depth = f->free_tail = depth;
+    f->bits = l->bits;
     f->mask = room - 1;
     for (uint32_t i = 0; i < depth; i++) {
         f->free_slots[i] = &f->slots[i];
@@ -32,6 +33,7 @@ int inflight_init(struct inflight *f, struct worker *w, const uint32_t opcodes[S
         f->slots[i].stripe = data_stripe(&w->data, i);
     }
     f->ext = (struct extension){.logs = l->options.log_bytes > 0,
+                                .given = supply_is_on(&l->options),
                                 .pace = w->pace,
                                 .think_ns = l->workload.think_ns,
                                 .wake_ns = LOAD_NEVER};
@@ -49,12 +51,13 @@ int inflight_init(struct inflight *f, struct worker *w, const uint32_t opcodes[S
         f->batch = f->batch > depth ? depth : f->batch < 1 ? 1 : f->batch;
         f->ext.floor = f->batch;
     }
-    f->variant = (struct variant){.one_class = l->mix.n == 1,
-                                  .sequential = w->member->range.sequential,
-                                  .spread = w->member->range.spread,
-                                  .reads_only = true,
-                                  .by_bytes = l->options.bytes > 0,
-                                  .extended = f->ext.pace || f->ext.think_ns || f->ext.floor || f->ext.logs};
+    f->variant =
+        (struct variant){.one_class = l->mix.n == 1,
+                         .sequential = w->member->range.sequential && !supply_is_on(&l->options),
+                         .spread = w->member->range.spread,
+                         .reads_only = true,
+                         .by_bytes = l->options.bytes > 0,
+                         .extended = f->ext.pace || f->ext.think_ns || f->ext.floor || f->ext.logs || f->ext.given};
     for (uint32_t i = 0; i < l->mix.n; i++) {
         uint32_t op = l->mix.op[i], bytes = l->mix.bytes[i];
         f->variant.reads_only &= op == SATED_READ;
@@ -178,12 +181,24 @@ static uint32_t rested(struct inflight *f, uint32_t n)
     return ready;
 }
 
-uint32_t inflight_hold(struct inflight *f, struct worker *w, uint32_t n)
+/* Up to n I/Os, for which there are addresses. */
+static uint32_t supplied(struct inflight *f, struct worker *w, uint32_t n)
 {
     struct extension *e = &f->ext;
-    int64_t now_ns = worker_now_ns(w);
-    e->begun_ns = now_ns > w->recorder.now_ns ? now_ns : w->recorder.now_ns;
-    e->wake_ns = LOAD_NEVER;
+    uint32_t got = n ? supply_take(w->member, &w->ration, n, e->begun_ns) : 0;
+    if (got == n)
+        return n;
+    e->more = false;
+    if (w->ration.over)
+        e->wake_ns = LOAD_NEVER;
+    else if (e->begun_ns + SUPPLY_LOOK_NS < e->wake_ns)
+        e->wake_ns = e->begun_ns + SUPPLY_LOOK_NS;
+    return got;
+}
+
+static uint32_t held(struct inflight *f, uint32_t n)
+{
+    struct extension *e = &f->ext;
     if (e->floor) {
         e->more = f->free_tail - f->free_head >= 2 * e->floor;
         return n < e->floor && inflight_count(f) ? 0 : n;
@@ -193,6 +208,16 @@ uint32_t inflight_hold(struct inflight *f, struct worker *w, uint32_t n)
         e->wake_ns = pace_wake_ns(e->pace);
     e->more = ready > n;
     return ready < n ? ready : n;
+}
+
+uint32_t inflight_hold(struct inflight *f, struct worker *w, uint32_t n)
+{
+    struct extension *e = &f->ext;
+    int64_t now_ns = worker_now_ns(w);
+    e->begun_ns = now_ns > w->recorder.now_ns ? now_ns : w->recorder.now_ns;
+    e->wake_ns = LOAD_NEVER;
+    n = held(f, n);
+    return e->given ? supplied(f, w, n) : n;
 }
 
 uint32_t inflight_extend(struct inflight *f, const struct slot *slot, uint32_t class)

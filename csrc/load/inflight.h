@@ -48,6 +48,7 @@ struct variant {
 /* What most loads do without, and the loop of those does not look at. */
 struct extension {
     bool logs;            /* every I/O is kept */
+    bool given;           /* addresses are the caller's */
     struct pace *pace;    /* NULL: no rate */
     int64_t *intended_ns; /* by slot: when it was to begin */
     uint32_t floor;       /* no fewer are submitted, or waited for, unless there are no more; 0 = none */
@@ -72,6 +73,7 @@ struct inflight {
     struct variant variant;
     struct extension ext;
     const struct sheet *sheet; /* whose histograms stand in `kinds` */
+    uint32_t bits;             /* of those */
     /* For the time that I/Os were outstanding, which is added up at the end of each interval: what those that are out
      * had waited when it began, and what those waited that are in no histogram. */
     int64_t carried_ns[MIX_CLASSES], lost_ns[MIX_CLASSES];
@@ -147,10 +149,11 @@ static inline uint32_t before_end(uint32_t n, uint32_t at, uint32_t mask)
 }
 
 /* Makes up to n I/Os: INFLIGHT_RUN at most, and no more than lie before the end of the ring of free slots; fewer where a
- * limit is reached. @param put what the engine writes down of each, into the next of its entries; @param memory where
+ * limit is reached. @param given as in ext, known to the caller; @param put what the engine writes down of each, into the next of its entries; @param memory where
  * its data lies, NULL where it has none. Return: how many. */
 static inline __attribute__((always_inline)) uint32_t
-inflight_fill(struct inflight *f, struct worker *w, uint32_t n, struct variant v, void *entries, size_t entry_bytes,
+inflight_fill(struct inflight *f, struct worker *w, uint32_t n, struct variant v, bool given, void *entries,
+              size_t entry_bytes,
               void (*put)(void *entry, struct slot *slot, const struct kind *kind, uint8_t *memory, bool carries))
 {
     /* What does not change stands in variables of its own, or it would be read again after each store. */
@@ -165,7 +168,7 @@ inflight_fill(struct inflight *f, struct worker *w, uint32_t n, struct variant v
         uint64_t whole[5 * INFLIGHT_RUN / 2 + RANDOM_LANES];
         uint32_t half[5 * INFLIGHT_RUN + 2 * RANDOM_LANES];
     } drawn;
-    uint32_t i = 0, for_places = v.sequential || v.spread ? 0 : n, for_data = v.reads_only ? 0 : n;
+    uint32_t i = 0, for_places = v.sequential || v.spread || given ? 0 : n, for_data = v.reads_only ? 0 : n;
     const uint64_t *places = drawn.whole, *data = places + for_places;
     const uint32_t *classes = drawn.half + 2 * (for_places + for_data); /* two of a number */
     f->draw(&f->random, drawn.whole, for_places + for_data + (v.one_class ? 0 : (n + 1) / 2));
@@ -173,12 +176,20 @@ inflight_fill(struct inflight *f, struct worker *w, uint32_t n, struct variant v
         const struct kind *kind = &kinds[v.one_class ? 0 : mix_choose(mix, classes[i])];
         if (v.extended)
             kind = &kinds[inflight_extend(f, free_slot[i], kind->class)];
+        uint64_t told = 0;
+        if (given) {
+            uint32_t class = kind->class;
+            told = ration_next(&w->ration, mix, &class);
+            kind = &kinds[class];
+        }
         if (v.by_bytes && !load_limit_take_bytes(m, kind->bytes))
             break;
         struct slot *slot = free_slot[i];
         slot->kind = kind;
         slot->stamp = stamp;
-        if (v.flushes && kind->op == SATED_FLUSH)
+        if (given)
+            slot->offset = told;
+        else if (v.flushes && kind->op == SATED_FLUSH)
             slot->offset = 0;
         else if (v.spread)
             slot->offset = spread_next(&range->how, &w->address.spread, &w->random, kind->op, kind->bytes);
@@ -270,10 +281,11 @@ static inline int64_t inflight_completing(struct inflight *f, struct worker *w)
     return now_ns;
 }
 
-static inline void inflight_record(struct sated_histogram *h, uint64_t latency_ns)
+static inline __attribute__((always_inline)) void inflight_record(struct sated_histogram *h, uint64_t latency_ns,
+                                                                  uint32_t bits)
 {
     if (INFLIGHT_RECORDS) {
-        histogram_record(h, latency_ns);
+        histogram_record(h, latency_ns, bits);
     } else {
         h->counts[0]++;
         h->count++;
@@ -281,13 +293,14 @@ static inline void inflight_record(struct sated_histogram *h, uint64_t latency_n
     }
 }
 
-/* One of them. Its slot is the caller's to put among the free ones. */
-static inline void inflight_complete(struct inflight *f, struct worker *w, struct slot *slot, int32_t result,
-                                     int64_t now_ns, bool extended)
+/* One of them. Its slot is the caller's to put among the free ones. @param bits of the histograms */
+static inline __attribute__((always_inline)) void inflight_complete(struct inflight *f, struct worker *w,
+                                                                    struct slot *slot, int32_t result, int64_t now_ns,
+                                                                    bool extended, uint32_t bits)
 {
     const struct kind *kind = slot->kind;
     if (__builtin_expect(result == kind->wanted, 1))
-        inflight_record(kind->latency, (uint64_t)(now_ns - *slot->stamp));
+        inflight_record(kind->latency, (uint64_t)(now_ns - *slot->stamp), bits);
     else
         inflight_failed(f, w, slot, result, now_ns);
     if (extended)

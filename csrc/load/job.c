@@ -18,6 +18,7 @@ static void release(struct sated_load *l)
     for (uint32_t i = 0; i < l->n; i++) {
         handle_return(l->members[i].fd);
         address_range_free(&l->members[i].range);
+        supply_queue_free(&l->members[i].supply);
         sheet_free(l->members[i].span);
         sheet_free(l->members[i].total);
     }
@@ -28,6 +29,7 @@ static void release(struct sated_load *l)
     log_free(&l->log);
     outbox_free(&l->rows);
     outbox_free(&l->environment);
+    supply_free(&l->supply);
     pthread_cond_destroy(&l->changed);
     pthread_cond_destroy(&l->go);
     pthread_mutex_destroy(&l->lock);
@@ -46,6 +48,7 @@ static struct sated_load *make(void)
     pthread_cond_init(&l->changed, &attributes);
     pthread_cond_init(&l->go, &attributes);
     pthread_condattr_destroy(&attributes);
+    supply_init(&l->supply);
     outbox_init(&l->rows, sizeof(struct sated_row));
     outbox_init(&l->environment, sizeof(struct sated_environment));
     outbox_init(&l->histograms, sizeof(struct stored *));
@@ -74,6 +77,17 @@ static int check_drives(struct sated_drive *const *drives, size_t n)
     return 0;
 }
 
+/* Each of these has its histograms in every sheet. */
+static void choose_bits(struct sated_load *l, uint32_t drives)
+{
+    uint32_t n = drives * l->workload.threads * l->mix.n;
+    l->bits = n > LOAD_FINE ? HISTOGRAM_BITS_COARSE : HISTOGRAM_BITS;
+    if (l->bits != HISTOGRAM_BITS)
+        load_note(
+            l, "percentiles are exact to 1/%u, not 1/%u, because %u classes in %u threads are more than %d histograms",
+            1u << HISTOGRAM_BITS_COARSE, 1u << HISTOGRAM_BITS, l->mix.n, drives * l->workload.threads, LOAD_FINE);
+}
+
 static int prepare(struct sated_load *l, struct sated_drive *const *drives, size_t n, const struct sated_workload *w,
                    const struct sated_load_options *opt)
 {
@@ -82,6 +96,8 @@ static int prepare(struct sated_load *l, struct sated_drive *const *drives, size
         rc = options_take_workload(l, w);
     if (!rc)
         rc = check_drives(drives, n);
+    if (!rc)
+        choose_bits(l, (uint32_t)n);
     if (!rc && sated_histogram_new(&l->pooled))
         rc = load_no_memory();
     for (size_t i = 0; !rc && i < n; i++) {
@@ -94,8 +110,8 @@ static int prepare(struct sated_load *l, struct sated_drive *const *drives, size
         rc = options_take_drive(l, m);
         if (rc)
             break;
-        m->span = sheet_new(l->mix.n, l->rates.n > 0);
-        m->total = sheet_new(l->mix.n, l->rates.n > 0);
+        m->span = load_sheet_new(l);
+        m->total = load_sheet_new(l);
         if (!m->span || !m->total)
             rc = load_no_memory();
     }
@@ -185,7 +201,8 @@ int sated_load_take_histogram(struct sated_load *l, struct sated_histogram_row *
     if (!s)
         return 0;
     *row = s->row;
-    int rc = sated_histogram_load(into, s->values, s->values + s->n, s->n, s->min, s->max, s->sum, s->squares);
+    int rc =
+        sated_histogram_load(into, s->row.bits, s->values, s->values + s->n, s->n, s->min, s->max, s->sum, s->squares);
     free(s);
     return rc ? rc : 1;
 }
@@ -286,6 +303,8 @@ int sated_load_get_totals(struct sated_load *l, struct sated_totals *out, size_t
                 .late_max_ns = late ? t->late_max_ns : -1,
                 .backlog_max = m->total->backlog_max,
                 .unsent = m->unsent,
+                .starved = m->total->starved,
+                .starved_ns = m->total->starved_ns,
                 .member = i,
                 .op = l->mix.op[class],
                 .size_bytes = l->mix.bytes[class],

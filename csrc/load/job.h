@@ -13,9 +13,11 @@
 #include "load/iolog.h"
 #include "load/outbox.h"
 #include "load/schedule.h"
+#include "load/supply.h"
 
 #define LOAD_DRIVES 64
 #define LOAD_ERRORS 16
+#define LOAD_FINE 64 /* threads x classes with histograms of full precision */
 #define LOAD_NEVER INT64_MAX
 
 /* One drive of the load. Times are the drive's own since the start of the load. */
@@ -28,6 +30,7 @@ struct member {
     bool direct;
     struct address_range range;
     const char *name; /* for messages */
+    struct supply_queue supply;
     /* When its measured phase ends by time, and that in reported time. Written under the lock. A simulated load's own
      * thread reads it without: others write only while that thread waits for an answer. */
     int64_t end_ns, end_t_ns;
@@ -63,6 +66,7 @@ struct sated_load {
     uint32_t n;
     enum sated_engine engine;
     uint64_t histogram_k, check_k;  /* intervals between histogram records and between checks; 0 = no checks */
+    uint32_t bits;                  /* of the histograms */
     bool limited;                   /* by I/Os or bytes */
     struct sated_histogram *pooled; /* the last interval of all classes and drives, for the progress */
     uint64_t pooled_order;
@@ -77,6 +81,7 @@ struct sated_load {
     uint64_t answered;
     struct outbox rows, environment, histograms;
     struct log log;
+    struct supply supply;
     size_t spill_bytes; /* of rows that nobody takes, at which a real load ends */
     struct sated_progress progress;
     uint64_t errors;
@@ -165,6 +170,15 @@ void load_failed(struct sated_load *l);
 
 /* Sets the detail. Return: -ENOMEM. */
 int load_no_memory(void);
+
+/* Adds to what is said of the load. Takes the lock. */
+void load_note(struct sated_load *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* An empty sheet of this load. Return: NULL: no memory. */
+static inline struct sheet *load_sheet_new(const struct sated_load *l)
+{
+    return sheet_new(l->mix.n, l->rates.n > 0, l->bits);
+}
 
 /* --- handing over (collect.c) --- */
 

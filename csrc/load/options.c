@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a load may be asked for, and what each drive can take of it. */
-#include "load/job.h"
+#include "load/real.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "load/options.h"
 #include "transport/handle.h"
+#include "transport/integrity.h"
 
 #define SECOND INT64_C(1000000000)
 #define INTERVAL_MIN (SECOND / 1000)
@@ -52,7 +53,8 @@ int options_take(struct sated_load *l, const struct sated_load_options *given)
     if (o->without & ~(uint32_t)(SATED_WITHOUT_ENVIRONMENT | SATED_WITHOUT_HISTOGRAMS))
         return refused("without = %" PRIu32 " has unknown bits; it is made of environment = 1 and histograms = 2",
                        o->without);
-    if (o->flags & ~(uint32_t)(SATED_LOAD_ACCURATE | SATED_LOAD_MAX_IOPS | SATED_LOAD_SQPOLL | SATED_LOAD_IOPOLL))
+    if (o->flags & ~(uint32_t)(SATED_LOAD_ACCURATE | SATED_LOAD_MAX_IOPS | SATED_LOAD_SQPOLL | SATED_LOAD_IOPOLL |
+                               SATED_LOAD_ADDRESSES))
         return refused("flags = %" PRIu32 " has unknown bits", o->flags);
     if (o->flags & SATED_LOAD_ACCURATE && (o->flags & SATED_LOAD_MAX_IOPS || o->batch > 1))
         return refused("accurate submits one I/O at a time, which contradicts max-iops and batches; leave one out");
@@ -90,6 +92,9 @@ int options_take_workload(struct sated_load *l, const struct sated_workload *w)
     rates_init(&l->rates, &l->workload, &l->mix);
     if (l->options.flags & SATED_LOAD_MAX_IOPS && (l->workload.think_ns || l->rates.n))
         return refused("max-iops is for loads that are as fast as can be; leave it out, or rate and think");
+    if (supply_is_on(&l->options) && spread_is_needed(&l->workload))
+        return refused(
+            "addresses of the caller's contradict access, streams, zones, active and segments; leave one out");
     if (l->options.bytes && !l->mix.max_bytes)
         return refused("a limit of bytes never ends a load that only flushes; limit its time or its I/Os");
     return 0;
@@ -139,6 +144,9 @@ int options_take_drive(struct sated_load *l, struct member *m)
         rc = handle_lend(m->drive, writing, &m->direct, &alignment, &m->fd);
         if (rc)
             return rc;
+        char beside[256];
+        if (m->drive->node[0] && integrity_tell(beside, sizeof beside, m->drive->node))
+            load_note(l, "%s: %s", m->name, beside);
     }
     rc = check_sizes(&l->mix, m, block, alignment);
     if (rc)

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -107,6 +108,20 @@ int load_no_memory(void)
                      "while it runs");
 }
 
+void load_note(struct sated_load *l, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    pthread_mutex_lock(&l->lock);
+    size_t n = strlen(l->note);
+    if (!strstr(l->note, text))
+        snprintf(l->note + n, sizeof l->note - n, "%s%s", n ? "; " : "", text);
+    pthread_mutex_unlock(&l->lock);
+}
+
 static const char *advice(int code)
 {
     switch (-code) {
@@ -160,5 +175,6 @@ void load_ended(struct sated_load *l)
     l->progress.iops = 0;
     l->ended = true;
     pthread_cond_broadcast(&l->changed);
+    pthread_cond_broadcast(&l->supply.wanted);
     pthread_mutex_unlock(&l->lock);
 }

@@ -25,10 +25,12 @@ struct worker {
     struct data data;
     struct log_block *log;                          /* what it fills; see log_turn */
     struct pace *pace;                              /* NULL: no rate */
+    struct ration ration;                           /* of the caller's addresses */
     void *engine;                                   /* what its thread keeps */
     uint64_t submissions, submitted, submitted_max; /* since the sheet began */
     pthread_mutex_t mutex;                          /* the blocking engine's: its threads share a worker */
     uint32_t next_slot, live;
+    uint32_t put_off; /* calls in which the kernel was short of something and took nothing */
 };
 
 struct real {
@@ -39,6 +41,7 @@ struct real {
     uint32_t n_workers;
     /* Guarded by the load's lock. */
     struct sheet *spare;         /* empty sheets */
+    uint32_t spares;             /* so many */
     uint64_t held, held_max;     /* sheets in use: so many, and at most while the load runs */
     struct sheet *first, **last; /* finished sheets on their way to the load's thread */
     uint32_t ready;
@@ -92,8 +95,5 @@ static inline void worker_advance(struct worker *w, int64_t now_ns)
 
 /* The worker has nothing outstanding and submits no more. */
 void worker_end(struct worker *w);
-
-/* Adds to what is said of the load. */
-void real_note(struct sated_load *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

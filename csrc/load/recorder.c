@@ -3,14 +3,14 @@
 
 #include <stdlib.h>
 
-struct sheet *sheet_new(uint32_t classes, bool responses)
+struct sheet *sheet_new(uint32_t classes, bool responses, uint32_t bits)
 {
     struct sheet *s = calloc(1, sizeof *s + classes * sizeof *s->tally);
     if (!s)
         return NULL;
     s->classes = classes;
     for (uint32_t i = 0; i < classes; i++) {
-        if (sated_histogram_new(&s->tally[i].latency) || (responses && sated_histogram_new(&s->tally[i].response))) {
+        if (histogram_new(&s->tally[i].latency, bits) || (responses && histogram_new(&s->tally[i].response, bits))) {
             sheet_free(s);
             return NULL;
         }
@@ -41,7 +41,8 @@ void sheet_reset(struct sheet *s)
         s->tally[i].outstanding_ns = 0;
     }
     s->next = NULL;
-    s->submissions = s->submitted = s->submitted_max = s->backlog_max = 0;
+    s->submissions = s->submitted = s->submitted_max = s->backlog_max = s->starved = 0;
+    s->starved_ns = 0;
 }
 
 void sheet_merge(struct sheet *into, const struct sheet *from)
@@ -62,6 +63,8 @@ void sheet_merge(struct sheet *into, const struct sheet *from)
         into->submitted_max = from->submitted_max;
     if (from->backlog_max > into->backlog_max)
         into->backlog_max = from->backlog_max;
+    into->starved += from->starved;
+    into->starved_ns += from->starved_ns;
     if (from->to_ns > into->to_ns)
         into->to_ns = from->to_ns;
 }

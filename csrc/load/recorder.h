@@ -39,6 +39,8 @@ struct sheet {
     int64_t from_ns, to_ns;
     uint64_t submissions, submitted, submitted_max; /* system calls that submitted, I/Os in them, most in one */
     uint64_t backlog_max;                           /* most I/Os that a thread had due, but no slot for */
+    uint64_t starved;                               /* waits for addresses that ended in it */
+    int64_t starved_ns;                             /* how long those were */
     struct tally tally[];
 };
 
@@ -56,8 +58,8 @@ static inline bool sheet_is_empty(const struct sheet *s)
     return s->to_ns == s->from_ns;
 }
 
-/* @param responses whether there is a rate. Return: NULL: no memory. */
-struct sheet *sheet_new(uint32_t classes, bool responses);
+/* @param responses whether there is a rate; @param bits of its histograms. Return: NULL: no memory. */
+struct sheet *sheet_new(uint32_t classes, bool responses, uint32_t bits);
 void sheet_free(struct sheet *s);
 void sheet_reset(struct sheet *s);
 /* Adds what `from` counted. @param into holds the same interval, or is empty. */
@@ -104,7 +106,8 @@ static inline void recorder_submit(struct recorder *r, uint32_t class, int64_t n
 static inline void recorder_complete(struct recorder *r, uint32_t class, int64_t now_ns, int64_t latency_ns)
 {
     recorder_change(r, class, now_ns, -1);
-    histogram_record(r->sheet->tally[class].latency, latency_ns > 0 ? (uint64_t)latency_ns : 0);
+    struct sated_histogram *h = r->sheet->tally[class].latency;
+    histogram_record(h, latency_ns > 0 ? (uint64_t)latency_ns : 0, h->bits);
 }
 
 /* One that was to begin at intended_ns, and was submitted at submitted_ns. */
@@ -113,7 +116,7 @@ static inline void tally_response(struct tally *t, int64_t intended_ns, int64_t 
     if (submitted_ns - intended_ns > t->late_max_ns)
         t->late_max_ns = submitted_ns - intended_ns;
     t->late_ns += submitted_ns - intended_ns;
-    histogram_record(t->response, now_ns > intended_ns ? (uint64_t)(now_ns - intended_ns) : 0);
+    histogram_record(t->response, now_ns > intended_ns ? (uint64_t)(now_ns - intended_ns) : 0, t->response->bits);
 }
 
 static inline void recorder_fail(struct recorder *r, uint32_t class, int64_t now_ns)

@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "transport/calls.h"
 #include "transport/hold.h"
+#include "transport/integrity.h"
 #include "transport/node.h"
 #include "transport/topology.h"
 #include "transport/use.h"
@@ -138,6 +139,8 @@ void block_identify(const char *name, struct sated_identity *out)
     int n = node_beneath(beneath, 1, name);
     if (n > 0 && strcmp(beneath[0], whole))
         snprintf(out->note, sizeof out->note, "a mapping onto /dev/%s%s", beneath[0], n > 1 ? " and others" : "");
+    if (!out->note[0])
+        integrity_tell(out->note, sizeof out->note, name);
     struct use_report use = {.text = nothing, .n = sizeof nothing};
     use_of_device(&use, name);
     if (use.mounted)
@@ -173,6 +176,8 @@ int block_open(struct sated_drive *d)
         return rc;
     d->direct = true;
     d->alignment = d->identity.logical_block_bytes ? d->identity.logical_block_bytes : MOST_BLOCK;
+    if (d->identity.capacity_bytes == 0 && (rc = integrity_refused(d)))
+        return rc;
     if (d->identity.capacity_bytes == 0)
         return error_set(-ENOMEDIUM, SATED_LAYER_DRIVE, "%s: has no capacity; put a medium in, or attach it", d->path);
     return 0;

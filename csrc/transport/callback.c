@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/error.h"
 #include "transport/command.h"
@@ -95,6 +96,7 @@ int sated_drive_open_transport(struct sated_drive **out, const char *name, const
         return error_set(-ENOMEM, SATED_LAYER_DRIVE, "%s: no memory for a handle", name);
     }
     *kept = *t;
+    d->opener = getpid();
     d->fd = d->write_fd = d->command_fd = -1;
     d->kind = HANDLE_CALLBACK;
     d->face = &callback_face;

@@ -58,6 +58,18 @@ static int not_same(const struct sated_drive *d)
                      d->path);
 }
 
+int handle_need_own(const struct sated_drive *d)
+{
+    bool copied = d->kind == HANDLE_SIMULATED || d->kind == HANDLE_REPLAY; /* by the fork, with all there is of it */
+    if (copied || d->opener == getpid())
+        return 0;
+    return error_set(
+        SATED_STATE, SATED_LAYER_DRIVE,
+        "%s: was opened by process %ld, of which this one (%ld) is a fork, and handles do not survive fork; "
+        "open it again here",
+        d->path, (long)d->opener, (long)getpid());
+}
+
 /* What is left of a drive whose namespace was detached: that the open controller is the one of that name still, and of
  * that drive. */
 static int check_controller(const struct sated_drive *d)
@@ -77,13 +89,15 @@ static int check_controller(const struct sated_drive *d)
 int handle_check_same(const struct sated_drive *d)
 {
     struct stat st;
-    if (d->kind == HANDLE_SIMULATED || d->kind == HANDLE_REPLAY || d->kind == HANDLE_CALLBACK)
-        return 0;
+    int rc = handle_need_own(d);
+    if (rc || d->kind == HANDLE_SIMULATED || d->kind == HANDLE_REPLAY || d->kind == HANDLE_CALLBACK)
+        return rc;
     if (d->detached)
         return check_controller(d);
     if (calls.stat(d->path, &st) || !is_opened(d, &st))
         return not_same(d);
-    int rc = d->kind == HANDLE_BLOCK ? stamp_check(&d->stamp, d->path, d->node, d->device, d->fd) : 0;
+    if (d->kind == HANDLE_BLOCK)
+        rc = stamp_check(&d->stamp, d->path, d->node, d->device, d->fd);
     return rc ? rc : hold_check(d);
 }
 
@@ -130,8 +144,9 @@ int handle_need_blocks(const struct sated_drive *d, const char *what)
 
 int handle_need_permit(struct sated_drive *d, enum handle_scope scope, const char *what)
 {
-    if (scope == HANDLE_DRIVE ? d->permitted_whole : d->permitted)
-        return 0;
+    int rc = handle_need_own(d);
+    if (rc || (scope == HANDLE_DRIVE ? d->permitted_whole : d->permitted))
+        return rc;
     if (d->created)
         return handle_grant(d, scope);
     if (d->tree)
@@ -242,6 +257,11 @@ void handle_return(int fd)
 
 int handle_unfinished(const struct sated_drive *d)
 {
+    if (d->untold)
+        return error_set(SATED_UNSAFE, SATED_LAYER_DRIVE,
+                         "%.300s: may not be written to: nobody can tell whether an interrupted purge or change of its "
+                         "capacity stands: %.600s",
+                         d->path, d->untold);
     return error_set(
         SATED_UNSAFE, SATED_LAYER_DRIVE,
         "%s: may not be written to: a purge or a change of its capacity was interrupted and stands; finish "

@@ -3,6 +3,8 @@
 #ifndef SATED_TRANSPORT_HANDLE_H
 #define SATED_TRANSPORT_HANDLE_H
 
+#include <sys/types.h>
+
 #include <sated/drive.h>
 
 struct sim;
@@ -47,6 +49,7 @@ struct estimates {
 
 struct sated_drive {
     enum handle_kind kind;
+    pid_t opener;
     struct sated_identity identity; /* capacity_bytes is what is accessible now; the token is drive/identity's */
     int fd;                         /* read-only; -1 if simulated */
     int write_fd;                   /* read-write and locked, or held, from the permit on; else -1 */
@@ -55,6 +58,7 @@ struct sated_drive {
     bool permitted_whole;           /* and all of its device */
     bool simulated;                 /* of a callback transport: nothing real stands behind it */
     uint8_t interrupted;            /* a purge (1), a change of its capacity (2): loads do not write to it meanwhile */
+    char *untold;                   /* why nobody can tell whether that is so: a sentence, or NULL */
     char *not_whole;                /* why only its blocks are permitted: a sentence, or NULL */
     struct stamp stamp;             /* of a block device */
     bool detached;                  /* its namespace is away by our own command: its controller stands for it */
@@ -109,6 +113,10 @@ void handle_work_on(const struct sated_drive *d);
 /* Whether the drive has blocks that can be read and written here, beyond single commands. @param what as below.
  * Return: 0 or SATED_UNSUPPORTED. */
 int handle_need_blocks(const struct sated_drive *d, const char *what);
+
+/* Whether this process opened it: a fork has its locks, what it holds and its permit, but no handle of its own.
+ * Return: 0 or SATED_STATE. */
+int handle_need_own(const struct sated_drive *d);
 
 /* How far a change reaches. A permit covers one or both. */
 enum handle_scope {

@@ -232,6 +232,7 @@ int sated_drive_open(struct sated_drive **out, const char *uri, const struct sat
     struct sated_drive *d = calloc(1, sizeof *d);
     if (!d)
         return error_set(-ENOMEM, SATED_LAYER_DRIVE, "%s: no memory for a handle", uri);
+    d->opener = getpid();
     d->fd = d->write_fd = d->command_fd = -1;
     rc = open_uri(d, uri, options.create_bytes);
     if (rc) {
@@ -260,6 +261,7 @@ int sated_drive_close(struct sated_drive *d)
     calls.close(d->fd);
     hold_drop(d);
     free(d->not_whole);
+    free(d->untold);
     for (size_t i = 0; i < sizeof d->unfinished / sizeof *d->unfinished; i++)
         free(d->unfinished[i]);
     free(d);

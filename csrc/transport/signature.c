@@ -182,25 +182,33 @@ int signature_find(char *out, size_t n, int fd, uint64_t bytes)
     return rc;
 }
 
-int signature_of(char *out, size_t n, const char *name, int fd)
+int signature_open(uint64_t *bytes, const char *name, int fd)
 {
     char path[PATH_MAX], device[PATH_MAX];
     struct stat st;
     uint64_t sectors = 0;
-    bool opened = fd < 0;
-    out[0] = '\0';
     node_device_path(device, sizeof device, name);
-    if (opened)
+    if (fd < 0)
         fd = node_path(path, sizeof path, "%s", device) ? calls.open(path, O_RDONLY | O_NONBLOCK) : -ENAMETOOLONG;
     if (fd < 0)
         return fd;
     node_number(&sectors, "/sys/class/block/%s/size", name);
-    uint64_t bytes = sectors * 512;
+    *bytes = sectors * 512;
     if (!calls.fstat(fd, &st) && S_ISREG(st.st_mode)) /* in a recorded tree, which has the beginning at most */
-        bytes = (uint64_t)st.st_size;
-    int rc = signature_find(out, n, fd, bytes);
-    if (opened)
-        calls.close(fd);
+        *bytes = (uint64_t)st.st_size;
+    return fd;
+}
+
+int signature_of(char *out, size_t n, const char *name, int fd)
+{
+    uint64_t bytes;
+    int from = signature_open(&bytes, name, fd);
+    out[0] = '\0';
+    if (from < 0)
+        return from;
+    int rc = signature_find(out, n, from, bytes);
+    if (fd < 0)
+        calls.close(from);
     return rc;
 }
 

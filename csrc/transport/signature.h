@@ -10,7 +10,11 @@
  * Return: 0, or an error where it could not be read or libblkid failed, and nobody can be sure. */
 int signature_find(char *out, size_t n, int fd, uint64_t bytes);
 
-/* The same of a disk by its name in sysfs. @param fd of it; -1: its node is opened to be read. */
+/* Opens a disk by its name in sysfs, to be looked into. @param bytes receives its size; @param fd of it, which is then
+ * returned; -1: its node is opened to be read, and the caller closes it. Return: a descriptor or an error. */
+int signature_open(uint64_t *bytes, const char *name, int fd);
+
+/* What such a disk holds: see signature_find() and signature_open(). */
 int signature_of(char *out, size_t n, const char *name, int fd);
 
 /* Overwrites what signatures are in, 5 MiB at both ends of the disk and of each partition, and has the kernel look for

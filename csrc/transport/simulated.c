@@ -141,7 +141,7 @@ int sated_sim_save(struct sated_drive *d, const char *path)
     return rc ? rc : sim_save(d->sim, path);
 }
 
-int sated_sim_restore(struct sated_drive *d, const char *path)
+int simulated_restore(struct sated_drive *d, const char *path)
 {
     int rc = need(d, "restore the simulator's state");
     if (!rc)

@@ -28,6 +28,9 @@ uint64_t simulated_device_bytes(const struct sated_drive *d); /* without that li
 int simulated_set_capacity(struct sated_drive *d, uint64_t bytes);
 bool simulated_empty_beyond(const struct sated_drive *d);
 
+/* Puts a saved state back, as sated_sim_restore does, but for what the journals say. */
+int simulated_restore(struct sated_drive *d, const char *path);
+
 /* The real path of the file that its state outlasts the process in; NULL if there is none. */
 const char *simulated_state_path(const struct sated_drive *d);
 

@@ -254,3 +254,25 @@ void topology_identify(const char *name, struct sated_identity *out)
     snprintf(path, sizeof path, "/sys/class/block/%s/slaves", name);
     node_each(path, visit_slave, &(struct set){name, out});
 }
+
+static int count_one(const char *name, void *user)
+{
+    (void)name;
+    ++*(uint64_t *)user;
+    return 0;
+}
+
+/* Documentation/block/queue-sysfs (nr_requests): of each queue in mq/, not of all together. */
+uint64_t topology_queue(const struct sated_drive *d)
+{
+    char name[NODE_NAME], folder[128];
+    uint64_t queues = 0, each, device;
+    if (d->kind != HANDLE_BLOCK || node_whole(name, d->node))
+        return 0;
+    snprintf(folder, sizeof folder, "/sys/class/block/%s/mq", name);
+    if (node_each(folder, count_one, &queues) || !node_number(&each, "/sys/class/block/%s/queue/nr_requests", name))
+        return 0;
+    return node_number(&device, "/sys/class/block/%s/device/queue_depth", name) && device < queues * each
+               ? device
+               : queues * each;
+}

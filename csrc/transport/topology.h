@@ -9,4 +9,8 @@
  * Opens no node. @param name a whole disk's in sysfs; @param out has its transport already. */
 void topology_identify(const char *name, struct sated_identity *out);
 
+/* How many I/Os of a block device may be with it at a time: what all queues of the kernel for it hold, or less where the
+ * device takes less. Return: 0 where sysfs does not tell, as of files, md and most of device-mapper. */
+uint64_t topology_queue(const struct sated_drive *d);
+
 #endif

@@ -308,8 +308,10 @@ void use_of_partitions(struct use_report *r, const char *name)
     node_each(folder, count_partition, &p);
     if (!p.n)
         return;
-    use_add(r, "%s has %d partition%s (%s); where nothing of %s is wanted any more, --wipe-signatures takes %s away",
-            name, p.n, p.n > 1 ? "s" : "", p.names, p.n > 1 ? "them" : "it", p.n > 1 ? "them" : "it");
+    use_add(
+        r,
+        "%s has %d partition%s (%s); where nothing of %s is wanted any more, --wipe-signatures of sated purge or review takes %s away",
+        name, p.n, p.n > 1 ? "s" : "", p.names, p.n > 1 ? "them" : "it", p.n > 1 ? "them" : "it");
     r->wipeable++;
 }
 

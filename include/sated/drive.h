@@ -67,7 +67,7 @@ struct sated_identity {
     char path[512];        /* by-id where there is one */
     char token[576];       /* what confirm= takes */
     char raw_source[128];
-    char note[256]; /* such as why direct I/O is not in use; empty if there is nothing to say */
+    char note[256]; /* such as why direct I/O is not in use, or what stands beside its blocks; "" if there is nothing */
 };
 
 struct sated_guard {
@@ -89,7 +89,8 @@ void sated_drive_options_init(struct sated_drive_options *opt);
  * @param out receives the handle, NULL on failure; @param uri; @param opt NULL for the defaults.
  * Return: 0; SATED_PARSE for a URI that has no meaning; SATED_UNSAFE if a file to be made exists or became another one
  * meanwhile, or if something else stands where the lock of a state= file belongs; SATED_STATE for a state file that is
- * damaged or of another drive; -EBUSY if another handle or process has that state file open; or another errno.
+ * damaged or of another drive; SATED_UNSUPPORTED for a namespace whose metadata the kernel does not carry; -EBUSY if
+ * another handle or process has that state file open; or another errno.
  * Thread: the handle's. Owner: the caller closes. */
 int sated_drive_open(struct sated_drive **out, const char *uri, const struct sated_drive_options *opt);
 
@@ -115,8 +116,9 @@ int sated_drive_guard_whole(struct sated_drive *d, struct sated_guard *out);
  * @param token what `sated list` shows; NULL for a drive that needs none. The serial number of a device with one
  * namespace or logical unit covers all of it; SERIAL:nsid one namespace of several; SERIAL:all the whole device.
  * Return: 0; SATED_UNSAFE for a token that is missing or wrong, for a drive in use (mounted, swap, a member of a set,
- * backing a loop device, locked by a process, ...), for one that holds signatures or partitions, or a partition; another
- * error where it cannot be opened. Thread: the handle's. */
+ * backing a loop device, locked by a process, ...), for one that holds signatures or partitions, or a partition;
+ * SATED_STATE in a fork of the process that opened it, where nothing can be changed by this handle; another error where it
+ * cannot be opened. Thread: the handle's. */
 int sated_drive_permit(struct sated_drive *d, const char *token);
 
 /* As sated_drive_permit, but clears old signatures and partition tables first, where nothing else stands against the

@@ -14,8 +14,9 @@ extern "C" {
 /* cdef: begin */
 
 /* A log-linear histogram of 64-bit values, in the layout of HdrHistogram with three significant digits: values below
- * 2048 are exact, above that each octave has 1024 buckets (relative width at most 1/1024). It reaches to 2^63 - 1, so
- * that no last bucket hides a tail. Mean and standard deviation are exact: they come from 128-bit sums, which hold any
+ * 2048 are exact, above that each octave has 2^10 buckets (relative width at most 1/1024). One that was loaded from, or
+ * merged with, a histogram of fewer bits has as few until it is emptied: with 7 bits values below 256 are exact, and the
+ * relative width is 1/128. It reaches to 2^63 - 1, so that no last bucket hides a tail. Mean and standard deviation are exact: they come from 128-bit sums, which hold any
  * 2^48 values below 2^40 (18 minutes in ns); where count x value^2 reaches 2^128 the standard deviation has no meaning.
  * One thread at a time uses a histogram; different ones are used by any threads. */
 struct sated_histogram;
@@ -33,8 +34,12 @@ void sated_histogram_reset(struct sated_histogram *h);
  * Thread: one at a time. */
 void sated_histogram_record(struct sated_histogram *h, uint64_t value, uint64_t count);
 
-/* Adds what `from` holds to `into`; exact and associative. Thread: one at a time, of both. */
+/* Adds what `from` holds to `into`; exact and associative. Of two numbers of bits the smaller one is the sum's. Thread:
+ * one at a time, of both. */
 void sated_histogram_merge(struct sated_histogram *into, const struct sated_histogram *from);
+
+/* How fine it is: an octave has 2^bits buckets. Return: 10, or fewer. */
+uint32_t sated_histogram_bits(const struct sated_histogram *h);
 
 /* How many values are recorded. */
 uint64_t sated_histogram_count(const struct sated_histogram *h);
@@ -67,11 +72,12 @@ size_t sated_histogram_buckets(const struct sated_histogram *h, uint64_t *low_va
  * squares (of the unit, and of its square). They travel with the buckets so that a stored histogram merges exactly. */
 void sated_histogram_sums(const struct sated_histogram *h, uint64_t sum[2], uint64_t squares[2]);
 
-/* Puts stored buckets back into an empty histogram. @param low_values, @param counts as told by
- * sated_histogram_buckets, @param n of them; @param min_value, @param max_value, @param sum, @param squares as told.
- * Return: 0, or SATED_PARSE if a value is no bucket's lowest. */
-int sated_histogram_load(struct sated_histogram *h, const uint64_t *low_values, const uint64_t *counts, size_t n,
-                         uint64_t min_value, uint64_t max_value, const uint64_t sum[2], const uint64_t squares[2]);
+/* Puts stored buckets back into an empty histogram. @param bits as told by sated_histogram_bits, 1 to 10;
+ * @param low_values, @param counts as told by sated_histogram_buckets, @param n of them; @param min_value,
+ * @param max_value, @param sum, @param squares as told. Return: 0, or SATED_PARSE if a value is no bucket's lowest. */
+int sated_histogram_load(struct sated_histogram *h, uint32_t bits, const uint64_t *low_values, const uint64_t *counts,
+                         size_t n, uint64_t min_value, uint64_t max_value, const uint64_t sum[2],
+                         const uint64_t squares[2]);
 
 /* cdef: end */
 

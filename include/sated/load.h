@@ -47,6 +47,8 @@ enum sated_load_flag {
                                 batch is half the depth by default, 32 at most */
     SATED_LOAD_SQPOLL = 4,   /* io_uring: a kernel thread takes what is submitted; said in the note where refused */
     SATED_LOAD_IOPOLL = 8,   /* io_uring: completions are polled for; likewise. Tried by one read */
+    SATED_LOAD_ADDRESSES =
+        16, /* addresses are the caller's, by sated_load_add_addresses; the load begins with the first */
 };
 
 #define SATED_ERRORS_ANY 4294967295
@@ -130,7 +132,7 @@ struct sated_histogram_row {
     uint32_t op;
     uint32_t size_bytes;
     uint32_t kind; /* enum sated_kind */
-    uint32_t reserved;
+    uint32_t bits; /* as of sated_histogram_bits: 10; 7 where drives x threads x classes are more than 64 */
 };
 
 /* One I/O. Times are the drive's own since the start of the load. */
@@ -174,10 +176,23 @@ struct sated_totals {
     int64_t late_max_ns;
     uint64_t backlog_max; /* most I/Os that one thread had due without a free slot, all classes */
     uint64_t unsent;      /* due by the end, but never submitted, all classes */
+    /* Of a load with SATED_LOAD_ADDRESSES: how often, and for how long, a thread had free slots but no address for any;
+     * all threads and classes. */
+    uint64_t starved;
+    int64_t starved_ns;
     uint32_t member;
     uint32_t op;
     uint32_t size_bytes;
     uint32_t engine; /* enum sated_engine in use */
+};
+
+#define SATED_OP_ANY 4294967295
+
+/* Where an I/O goes; and what it does, if that is said. */
+struct sated_address {
+    uint64_t offset_bytes; /* from the beginning of the drive, within the range of the workload; of a flush: any */
+    uint32_t size_bytes;   /* 0 = the only one that the workload has or, if op is not said either, one that is drawn */
+    uint32_t op;           /* enum sated_op, or SATED_OP_ANY: likewise */
 };
 
 enum sated_answer {
@@ -228,6 +243,26 @@ void sated_load_get_progress(struct sated_load *l, struct sated_progress *out);
  * announces its next check all the same. Return: 0, also where the load has ended or was stopped meanwhile and nothing
  * is left to decide; SATED_STATE if that check does not wait. Thread: any. */
 int sated_load_answer(struct sated_load *l, uint64_t tick, int answer);
+
+/* Checks addresses as sated_load_add_addresses does, without adding any: so that all are known to be good before the
+ * first I/O. @param addresses n of them; @param first what the first one counts as in the sentence.
+ * Return: 0; SATED_PARSE with the number of the first that is not aligned, out of range, or of an operation and size
+ * that the workload does not have; SATED_STATE for a load that takes none. Thread: any. */
+int sated_load_check_addresses(struct sated_load *l, const struct sated_address *addresses, size_t n, uint64_t first);
+
+/* Waits until addresses are wanted. A real drive wants some while fewer than 131,072 wait, and is not kept up; a
+ * simulated one when it has none left, and stands still until there are. sated_load_wait does not return for it: ask
+ * between two calls of it with a timeout, or in a thread of its own.
+ * @param timeout_ns -1 = for ever. Return: 1 they are wanted; 0 not within that time, or never again; SATED_STATE as
+ * above. Thread: one at a time. */
+int sated_load_wait_addresses(struct sated_load *l, int64_t timeout_ns);
+
+/* Adds a chunk of addresses, which every drive of the load takes from in this order, all of its threads together. Without
+ * size and op, both are drawn as the workload has them; the shares of the workload mean nothing for what says both.
+ * @param addresses n of them, which are copied; n may be 0; @param last no more will come: the load ends when they are
+ * used up. Return: 1; 0 if there is no room for them now, and none are kept; SATED_PARSE as above, for none of the
+ * chunk; SATED_STATE, also after the last; -ENOMEM. Thread: one at a time. */
+int sated_load_add_addresses(struct sated_load *l, const struct sated_address *addresses, size_t n, bool last);
 
 /* Asks the load to end: nothing more is submitted, what is outstanding is waited for. It takes effect at once; on a
  * real drive that completes nothing, within 1 s. Thread: any. */

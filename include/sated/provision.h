@@ -43,7 +43,7 @@ struct sated_provision {
     uint32_t flags;                 /* SATED_PROVISION_* */
     uint32_t purged_beyond;         /* 1 if nothing beyond the limits holds data: then it is over-provisioning, else an
                                        address range only */
-    uint32_t interrupted;           /* the method of the change that was begun, if INTERRUPTED */
+    uint32_t interrupted;           /* the method of the change that was begun, if INTERRUPTED; UINT32_MAX: not known */
     double lba_removed;             /* fraction of the native LBAs; NAN if these are unknown */
     double op_of_user;              /* (raw - user) / user, NaN if unknown */
     double op_of_raw;               /* (raw - user) / raw, NaN if unknown */

@@ -49,6 +49,7 @@ struct sated_purge_way {
     uint32_t whole;      /* 1: it reaches every namespace of the subsystem, or the whole device */
     int64_t estimate_ns; /* as the drive says; -1: it does not */
     char why_not[256];   /* where it is not supported; else empty */
+    char why[256]; /* where AUTO passed over one that reaches further than consent: which, and what helps; else empty */
 };
 
 struct sated_purge_options {
@@ -74,7 +75,9 @@ enum sated_purge_state {
     SATED_PURGE_PASSWORD = 4, /* an ATA user password is set */
     SATED_PURGE_LOCKED = 5,   /* and the drive is locked by it */
     SATED_PURGE_UNFORMATTED =
-        6, /* a format was broken off: nothing can be read or written until it is formatted again */
+        6,                   /* a format was broken off: nothing can be read or written until it is formatted again */
+    SATED_PURGE_UNCLEAR = 7, /* it does not read, and a bridge keeps back what would tell whether a sanitize operation
+                              * goes on or failed */
 };
 
 struct sated_purge_pending {
@@ -134,7 +137,8 @@ void sated_purge_options_init(struct sated_purge_options *opt);
 int sated_purge_list(struct sated_drive *d, struct sated_purge_way *out, size_t cap);
 
 /* What sated_purge_start would do, or the error that it would refuse with, but for consent; only reads.
- * @param out the method, AUTO resolved. Return: as sated_purge_start. Thread: the handle's. */
+ * @param out the method, AUTO resolved: the first that the drive has and, once there is a permit, that this covers.
+ * Return: as sated_purge_start. Thread: the handle's. */
 int sated_purge_check(struct sated_drive *d, const struct sated_purge_options *opt, struct sated_purge_way *out);
 
 /* Looks for what an interrupted purge left: in the journal, and in the drive's own state. A journal that is lost changes

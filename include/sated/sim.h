@@ -66,7 +66,8 @@ int sated_sim_reset_counters(struct sated_drive *d);
  * drive, SATED_UNSAFE if the file holds anything but such a state, or an errno. */
 int sated_sim_save(struct sated_drive *d, const char *path);
 
-/* Puts a saved state back, and saves it to the drive's own state file at once, if it has one. @param path written by
+/* Puts a saved state back, and saves it to the drive's own state file at once, if it has one. A purge and a change of
+ * capacity that were interrupted are undone by that: nothing of them is left to be resumed. @param path written by
  * sated_sim_save for the same model and keys.
  * Return: 0; SATED_STATE for one of another drive, a damaged one, or while a load runs; SATED_UNSUPPORTED for another
  * drive; or an errno. Whenever it fails the drive is as it was, but where only its own file could not be written. */

@@ -1,4 +1,4 @@
-"""Latency histograms: log-linear, 1/1024 wide, mergeable, without a ceiling."""
+"""Latency histograms: log-linear, 1/1024 wide or 1/128, mergeable, without a ceiling."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 
 class Histogram:
-    """Counts of values, usually latencies in ns. Values below 2048 are exact, above that each octave has 1024 buckets.
+    """Counts of values, usually latencies in ns. Values below 2048 are exact, above that each octave has 1024 buckets;
+    one with fewer `bits`, of a load of many threads and classes, has 2^bits, and is exact below twice as many.
 
     >>> h = Histogram()
     >>> for value in range(40, 51):
@@ -35,13 +36,15 @@ class Histogram:
         low: Sequence[int] | NDArray[np.int64],
         counts: Sequence[int] | NDArray[np.int64],
         *,
+        bits: int = 10,
         minimum: int | None = None,
         maximum: int | None = None,
     ) -> Histogram:
         """Stored buckets (their lowest values, ascending, and counts) as a histogram again.
 
-        `minimum` and `maximum` are those of the values; without them the first and the last bucket's lowest value. Mean
-        and deviation are then those of the buckets' lowest values, at most 1/1024 below the true ones.
+        `bits` as it had. `minimum` and `maximum` are those of the values; without them the first and the last bucket's
+        lowest value. Mean and deviation are then those of the buckets' lowest values, at most 2^-bits below the true
+        ones. Raises ParseError where the values are not those of such buckets.
         """
         values, numbers = [int(v) for v in low], [int(c) for c in counts]
         h = cls()
@@ -53,6 +56,7 @@ class Histogram:
         check(
             lib.sated_histogram_load(
                 h._h,
+                bits,
                 values,
                 numbers,
                 len(values),
@@ -73,6 +77,11 @@ class Histogram:
     def merge(self, other: Histogram) -> None:
         """Adds another histogram's values to this one; exact."""
         lib.sated_histogram_merge(self._h, other._h)
+
+    @property
+    def bits(self) -> int:
+        """How fine it is: an octave has 2^bits buckets, which are 2^-bits wide at most; merged, the fewest of all."""
+        return int(lib.sated_histogram_bits(self._h))
 
     @property
     def count(self) -> int:
@@ -138,7 +147,7 @@ class Histogram:
         if not isinstance(other, Histogram):
             return NotImplemented
         mine, theirs = self.buckets(), other.buckets()
-        return all(a.tolist() == b.tolist() for a, b in zip(mine, theirs, strict=True))
+        return self.bits == other.bits and all(a.tolist() == b.tolist() for a, b in zip(mine, theirs, strict=True))
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
+from sated._addresses import Feed
 from sated._drive import Drive, nanoseconds
 from sated._ffi import ffi, lib
 from sated._log import LogWriter
@@ -21,6 +22,7 @@ __all__ = ["Job", "LoadOptions", "Progress", "Result", "Sink", "Total", "Totals"
 
 MODES = {"normal": 0, "max-iops": lib.SATED_LOAD_MAX_IOPS}
 _LOG_BYTES = 64 << 20  # of a log that may wait to be written
+_LOG_BYTES_SIMULATED = 4 << 20  # where the load waits too
 _PHASES = ("ramp", "settle", "measured", "after_stop")
 
 
@@ -139,6 +141,7 @@ def _options(
     iopoll: bool,
     on_error: str | int,
     log: bool,
+    workload: Workload,
 ) -> Any:
     if engine not in ENGINES:
         raise ParseError(f'engine "{engine}" is unknown: use {", ".join(ENGINES)}')
@@ -147,7 +150,8 @@ def _options(
             raise ParseError(f"{name}={value}: give a number above 0 and below 2^63")
     if not check_every > 0 and (until is not None or settle is not None):
         raise ParseError(f"check_every={check_every:g}: give seconds above 0 between two checks")
-    if seconds is None and bytes is None and ios is None and until is None:
+    endless = workload.addresses is None or workload.repeat
+    if endless and seconds is None and bytes is None and ios is None and until is None:
         raise ParseError("the load has no end: give seconds=, bytes=, ios= or until=")
     if not 0 <= seed < 1 << 64:
         raise ParseError(f"seed={seed}: give a whole number from 0 to 2^64 - 1")
@@ -173,6 +177,7 @@ def _options(
         (lib.SATED_LOAD_ACCURATE if accurate else 0)
         | (lib.SATED_LOAD_SQPOLL if sqpoll else 0)
         | (lib.SATED_LOAD_IOPOLL if iopoll else 0)
+        | (lib.SATED_LOAD_ADDRESSES if workload.addresses is not None else 0)
         | MODES[mode]
     )
     if batch is not None and not 1 <= batch <= 4096:
@@ -183,7 +188,8 @@ def _options(
             raise ParseError(f"cpus={cpu}: give numbers of processors, below {64 * len(o.cpus)}")
         o.cpus[cpu // 64] |= 1 << cpu % 64
     o.max_errors = _most_errors(on_error)
-    o.log_bytes = _LOG_BYTES if log else 0
+    if log:
+        o.log_bytes = _LOG_BYTES_SIMULATED if drives[0].identity.simulated else _LOG_BYTES
     o.settle = settle is not None
     if settle is not None or until is not None:
         o.check_every_ns = nanoseconds("check_every", check_every)
@@ -279,6 +285,7 @@ def start(
         iopoll=iopoll,
         on_error=on_error,
         log=log is not None,
+        workload=workload,
     )
     if workload.writes:
         tokens = [confirm] * len(drives) if confirm is None or isinstance(confirm, str) else list(confirm)
@@ -287,22 +294,28 @@ def start(
         for one, token in zip(drives, tokens, strict=True):
             one._consent(token)
     writer = None if log is None else LogWriter(log)
-    out = ffi.new("struct sated_load **")
+    out, running, feed = ffi.new("struct sated_load **"), None, None
     handles = [d._handle for d in drives]
     try:
         check(lib.sated_load_start(out, handles, len(handles), workload._c(), options))
+        running = ffi.gc(out[0], lib.sated_load_free)
+        if workload.addresses is not None:
+            feed = Feed(running, workload.addresses, repeat=workload.repeat)
     except BaseException:
         if writer is not None:
             writer.discard()
+        if running is not None:
+            ffi.release(running)
         raise
     pump = Pump(
-        ffi.gc(out[0], lib.sated_load_free),
+        running,
         drives,
         workload,
         sink=sink,
         log=writer,
+        feed=feed,
         ramp=ramp,
-        limited=ios is not None or bytes is not None,
+        limited=ios is not None or bytes is not None or workload.addresses is not None,
         settle=settle,
         until=until if callable(until) else rounds,
         check_every=check_every,

@@ -123,11 +123,19 @@ def methods(drive: Drive) -> list[CapacityMethod]:
     ]
 
 
-def go_through(drive: Drive, begin: Callable[[], int], power: PowerControl | None, undo: bool = False) -> None:
-    """Begins a change and stays with it to its end, over a power cycle where it takes one and that can be had."""
+def go_through(
+    drive: Drive, begin: Callable[[], int], power: PowerControl | None, *, resumes: bool = False, undo: bool = False
+) -> None:
+    """Begins a change and stays with it to its end, over a power cycle where it takes one and that can be had.
+
+    `resumes`: it is an interrupted one. Otherwise such a one stays as it is, and is not taken for this one.
+    """
+    earlier = not resumes and get(drive).interrupted is not None
     try:
         rc = check(begin())
     except StateError:
+        if earlier:
+            raise
         from sated._power_control import PowerControl
 
         power = power or PowerControl()
@@ -159,25 +167,20 @@ def restore_capacity(drive: Drive, method: str, power: PowerControl | None) -> P
 
 
 def resume_capacity(drive: Drive, undo: bool, power: PowerControl | None) -> Provisioning:
-    go_through(drive, lambda: int(lib.sated_provision_wait(drive._handle, undo, 0)), power, undo)
+    go_through(drive, lambda: int(lib.sated_provision_wait(drive._handle, undo, 0)), power, resumes=True, undo=undo)
     return get(drive)
 
 
-def set_capacity(
-    drive: Drive,
-    fraction: float | None,
-    capacity: int | str | None,
-    lba: int | None,
-    method: str,
-    power: PowerControl | None,
-) -> Provisioning:
+def wanted_bytes(drive: Drive, fraction: float | None, capacity: int | str | None, lba: int | None, method: str) -> int:
+    """What is to be addressed. Raises ParseError for what no capacity is, or none that this drive can have."""
     which = _method(method)
     if sum(given is not None for given in (fraction, capacity, lba)) != 1:
         raise ParseError("set_capacity: give one of fraction=, bytes= and lba=")
     identity = drive.identity
-    native = identity.native_capacity_bytes or identity.capacity_bytes or 0
+    native, known = identity.native_capacity_bytes or identity.capacity_bytes or 0, False
     if which != lib.SATED_PROVISION_LBA:
-        native = get(drive).native_bytes
+        now = get(drive)
+        native, known = now.native_bytes, now.native_known
     if fraction is not None:
         if not 0 < fraction <= 1:
             raise ParseError(f"fraction={fraction:g}: give a share above 0 and up to 1 of the native LBAs")
@@ -190,4 +193,20 @@ def set_capacity(
         wanted = int(out[0])
         if isinstance(capacity, str) and wanted < native:  # "100GB" is no multiple of 4096: the next one below it
             wanted = wanted // 4096 * 4096
-    return _set(drive, wanted, which, power)
+    if wanted <= 0 or (known and wanted > native):
+        raise ParseError(
+            f"{identity.path}: a capacity of {wanted} bytes cannot be set by the method {method}; give one above 0 "
+            f"and up to the native {native} bytes"
+        )
+    return wanted
+
+
+def set_capacity(
+    drive: Drive,
+    fraction: float | None,
+    capacity: int | str | None,
+    lba: int | None,
+    method: str,
+    power: PowerControl | None,
+) -> Provisioning:
+    return _set(drive, wanted_bytes(drive, fraction, capacity, lba, method), _method(method), power)

@@ -14,6 +14,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from sated._addresses import Feed
 from sated._drive import Drive
 from sated._ffi import ffi, lib, text, view
 from sated._histogram import Histogram
@@ -25,6 +26,8 @@ from sated.steady import Minute, Rounds, Settle, Verdict
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from sated._spool import Spool
 
 ENGINES = {
     "auto": lib.SATED_ENGINE_AUTO,
@@ -70,6 +73,7 @@ class Pump:
         *,
         sink: Sink | None,
         log: LogWriter | None,
+        feed: Feed | None,
         ramp: float,
         limited: bool,
         settle: Settle | None,
@@ -81,7 +85,8 @@ class Pump:
         self._workload = workload
         self._sink = sink
         self._log = log
-        self._ios = None if log is None else ffi.new("struct sated_io[]", 16 * _CHUNK)
+        self._feed = feed
+        self._ios = None if log is None else ffi.new("struct sated_io[]", 8 * _CHUNK)
         self._limited = limited
         self._settle = settle
         self._check_every = check_every
@@ -93,7 +98,7 @@ class Pump:
         self._measuring = settle is None
         self._measured: list[Minute] = []
         self._verdict: Verdict | None = None
-        self._batches: dict[str, list[pa.RecordBatch]] = {"intervals": [], "environment": [], "histograms": []}
+        self._kept: dict[str, Spool] = {}
         self._latency: dict[tuple[int, int, int, int], Histogram] = {}
         self._rows = ffi.new("struct sated_row[]", _CHUNK)
         self._envs = ffi.new("struct sated_environment[]", _CHUNK)
@@ -108,12 +113,21 @@ class Pump:
     def start(self) -> None:
         _running.add(self)
         self.thread.start()
+        if self._feed is not None:
+            self._feed.start(self.fail)
 
     def stop(self) -> None:
         """Ends the load: nothing more is submitted, what is outstanding is waited for."""
         with self._lock:
             if self._l is not None:
                 self.stopped = True
+                lib.sated_load_stop(self._l)
+
+    def fail(self, error: BaseException) -> None:
+        """Ends the load, which keeps what it has, by an error of the caller's code."""
+        with self._lock:
+            if self._l is not None:
+                self.error = self.error or error
                 lib.sated_load_stop(self._l)
 
     def progress(self) -> Any:
@@ -158,6 +172,8 @@ class Pump:
             self.error = self.error or error
         finally:
             self.progress()
+            if self._feed is not None:
+                self._feed.close()
             with self._lock:
                 load, self._l = self._l, None
             ffi.release(load)
@@ -173,7 +189,7 @@ class Pump:
             self._emit("intervals", _tables.intervals(rows))
         while n := check(lib.sated_load_take_environment(self._l, self._envs, _CHUNK)):
             self._emit("environment", _tables.environment(view(self._envs, n, "sated_environment", self._envs)))
-        while self._ios is not None and (n := check(lib.sated_load_take_ios(self._l, self._ios, 16 * _CHUNK))):
+        while self._ios is not None and (n := check(lib.sated_load_take_ios(self._l, self._ios, 8 * _CHUNK))):
             if self._log is not None:
                 self._log.add(view(self._ios, n, "sated_io", self._ios))
         row, h, found = ffi.new("struct sated_histogram_row *"), Histogram(), []
@@ -181,12 +197,12 @@ class Pump:
             if row.phase == lib.SATED_MEASURED:
                 self._latency.setdefault((row.member, row.op, row.size_bytes, row.kind), Histogram()).merge(h)
             low, counts = h.buckets()
-            found.append((row.phase, row.member, row.t_ns, row.op, row.size_bytes, row.kind, low, counts))
+            found.append((row.phase, row.member, row.t_ns, row.op, row.size_bytes, row.kind, row.bits, low, counts))
         if found:
             self._emit("histograms", _tables.histograms(found))
 
     def _emit(self, name: str, batch: pa.RecordBatch) -> None:
-        self._batches[name].append(batch)
+        self._spool(name).add(batch)
         if self._sink is not None:
             getattr(self._sink, name)(batch)
 
@@ -226,12 +242,16 @@ class Pump:
                 self._verdict = self._rounds.verdict()
         return self._verdict is not None and (self._verdict.steady or self._rounds.exhausted)
 
+    def _spool(self, name: str) -> Spool:
+        if name not in self._kept:
+            from sated import _schemas
+            from sated._spool import Spool
+
+            self._kept[name] = Spool(getattr(_schemas, name.upper()))
+        return self._kept[name]
+
     def _table(self, name: str) -> pa.Table:
-        import pyarrow as pa
-
-        from sated import _schemas
-
-        return pa.Table.from_batches(self._batches[name], getattr(_schemas, name.upper()))
+        return self._spool(name).table()
 
     def _result(self) -> Result:
         n = check(lib.sated_load_get_totals(self._l, ffi.NULL, 0))
@@ -284,6 +304,8 @@ class Pump:
             late_max_ns=known(float(c.late_max_ns)),
             backlog_max=int(c.backlog_max),
             unsent=int(c.unsent),
+            starved=int(c.starved),
+            starved_s=c.starved_ns / 1e9,
             engine=_ENGINE_NAMES[c.engine],
             histogram=self._latency.get((c.member, c.op, c.size_bytes, lib.SATED_SERVICE), Histogram()),
             response=self._latency.get((c.member, c.op, c.size_bytes, lib.SATED_RESPONSE), Histogram()),

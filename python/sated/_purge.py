@@ -41,6 +41,7 @@ _STATES = {
     lib.SATED_PURGE_PASSWORD: "password",
     lib.SATED_PURGE_LOCKED: "locked",
     lib.SATED_PURGE_UNFORMATTED: "unformatted",
+    lib.SATED_PURGE_UNCLEAR: "unclear",
 }
 _PHASES = {
     0: "begin",
@@ -61,7 +62,8 @@ class PurgeMethod:
     """One way to erase a drive, by the drive's own answers.
 
     `level`: "purge" reaches what cannot be addressed too, "clear" what can be addressed (IEEE 2883-2022), "advisory" is
-    a hint that the drive may leave alone. `whole`: it reaches all namespaces, or all of the device.
+    a hint that the drive may leave alone. `whole`: it reaches all namespaces, or all of the device. `why`: which better
+    one "auto" passed over, as it reaches further than consent.
     """
 
     method: str
@@ -70,6 +72,7 @@ class PurgeMethod:
     level: str
     why_not: str | None
     whole: bool = False
+    why: str | None = None
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,8 @@ class PurgeResult:
 class PurgePending:
     """What an interrupted purge left, or another erase that is not over.
 
-    `state`: "begun" (the journal alone says so), "running", "failed", "password", "locked", "unformatted".
+    `state`: "begun" (the journal alone says so), "running", "failed", "password", "locked", "unformatted",
+    "unclear" (it does not read, and a bridge keeps back whether a sanitize operation goes on or failed).
     """
 
     state: str
@@ -134,6 +138,7 @@ def _way(c: Any) -> PurgeMethod:
         _LEVELS[c.level],
         text(c.why_not) or None,
         bool(c.whole),
+        text(c.why) or None,
     )
 
 

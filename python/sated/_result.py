@@ -61,7 +61,8 @@ class Total(_Rates):
 
     At a rate: `late_mean_ns`, `late_max_ns`: how late its I/Os were submitted (None without one); of the drive and all
     its classes: `backlog_max`, most I/Os that one thread had due without a free slot, and `unsent`, due by the end but
-    never submitted. `histogram` has service times, `response` response times.
+    never submitted. Likewise of the drive: `starved`, how often a thread had free slots and addresses= had none for it,
+    and `starved_s`, how long in all. `histogram` has service times, `response` response times.
     """
 
     member: int
@@ -82,6 +83,8 @@ class Total(_Rates):
     late_max_ns: float | None
     backlog_max: int
     unsent: int
+    starved: int
+    starved_s: float
     engine: str
     histogram: Histogram = field(repr=False, compare=False)
     response: Histogram = field(repr=False, compare=False)
@@ -151,6 +154,14 @@ class Totals(_Rates):
         return sum({t.member: t.unsent for t in self.members}.values())
 
     @property
+    def starved(self) -> int:
+        return sum({t.member: t.starved for t in self.members}.values())
+
+    @property
+    def starved_s(self) -> float:
+        return sum({t.member: t.starved_s for t in self.members}.values())
+
+    @property
     def engine(self) -> str:
         return self.members[0].engine if self.members else "none"
 
@@ -180,10 +191,11 @@ class Totals(_Rates):
 
 @dataclass
 class Result:
-    """What a load did. The tables hold every phase; `totals`, `histogram` and `minutes` the measured one.
+    """What a load did. The tables hold every phase; `totals`, `histogram` and `minutes` the measured one. Tables of
+    more than 1 MiB are mapped from an unnamed file in TMPDIR.
 
     `failed_ios`: offset and negated errno of the first 16 that failed. `note`: what has to be said, such as an engine
-    that stood in for another. `limited`: whether `ios` or `bytes` could end it.
+    that stood in for another. `limited`: whether `ios`, `bytes` or the last of addresses= could end it.
     """
 
     workload: Workload
@@ -218,7 +230,7 @@ class Result:
     @property
     def host_bound(self) -> bool:
         """Whether the host could not keep the drive's queue filled: less than 0.95 x threads x depth outstanding. Not
-        said of a load that `ios` or `bytes` could end, whose queue runs empty, nor of one at a rate, nor of a simulated
+        said of a load that is `limited`, whose queue runs empty, nor of one at a rate, nor of a simulated
         drive."""
         return (
             not self.limited

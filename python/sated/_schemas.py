@@ -72,6 +72,7 @@ HISTOGRAMS = pa.schema(
         ("op", pa.string()),
         ("size", pa.int64()),
         ("kind", pa.string()),
+        ("bits", pa.int32()),  # an octave has 2^bits buckets
         ("bucket_low_ns", pa.list_(pa.int64())),
         ("count", pa.list_(pa.int64())),
     ]

@@ -75,9 +75,9 @@ def log(rows: Any) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=LOG)
 
 
-def histograms(found: Sequence[tuple[int, int, int, int, int, int, Any, Any]]) -> pa.RecordBatch:
-    """(phase, member, t_ns, op, size, kind, lows, counts) of each as the histograms table."""
-    phase, member, t_ns, op, size, kind, low, count = zip(*found, strict=True)
+def histograms(found: Sequence[tuple[int, int, int, int, int, int, int, Any, Any]]) -> pa.RecordBatch:
+    """(phase, member, t_ns, op, size, kind, bits, lows, counts) of each as the histograms table."""
+    phase, member, t_ns, op, size, kind, bits, low, count = zip(*found, strict=True)
     columns = [
         pa.array([PHASES[p] for p in phase]),
         pa.array(member, pa.int32()),
@@ -85,6 +85,7 @@ def histograms(found: Sequence[tuple[int, int, int, int, int, int, Any, Any]]) -
         pa.array([OPS[o] for o in op]),
         pa.array(size, pa.int64()),
         pa.array([KINDS[k] for k in kind]),
+        pa.array(bits, pa.int32()),
         pa.array(list(low), pa.list_(pa.int64())),
         pa.array(list(count), pa.list_(pa.int64())),
     ]

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
 
+from sated._addresses import OPS, check_source
 from sated._ffi import ffi, lib
-from sated.errors import check
+from sated.errors import ParseError, check
 
-OPS = ("read", "write", "trim", "write_zeroes", "flush")
-"""By enum sated_op."""
+if TYPE_CHECKING:
+    import numpy as np
+
+__all__ = ["OPS", "Workload"]
+
+_NOT_GIVEN = ["access", "streams", "theta", "h", "stddev", "zones", "read_zones", "write_zones", "active", "segments"]
+"""What says where I/Os go, as do addresses."""
 _ACCESSES = ("random", "sequential", "permutation", "zipf", "pareto", "normal", "zones")
 
 
@@ -29,6 +36,14 @@ class Workload:
     to the rest; a zone may have bytes with a unit, or nothing, which is the rest ("50:4k,50:"). `read_zones`,
     `write_zones`: of reads, and of all else. `active`: only so much of the range ("16GiB", "10%"), spread over it in
     `segments`.
+
+    `addresses`: where I/Os go, by the caller (in Python and C; no plan or command line has it): a numpy array of
+    offsets in bytes, or an iterable of such arrays, such as a generator, that is asked for the next one while I/Os run,
+    in a thread of the load; a simulated drive stands still until it has answered. An array with the fields `offset`
+    and, as wanted, `bytes` and `op` (a name, or a number by enum sated_op) also says what each I/O does, of the sizes
+    and operations that the workload has; their shares then mean nothing. All drives do all of them, in this order; the
+    load ends with them, or, with `repeat`, begins them anew. What is out of range or not aligned is refused before an
+    I/O of its chunk is sent, an array as a whole before the load begins.
 
     `data`: random (different for every write) or zeros. `compress`: this share of random data is zeros. `dedupe`: this
     share of the writes has contents that was written before.
@@ -69,13 +84,22 @@ class Workload:
     rate: float | str | dict[str, float] | None = None
     arrival: str | None = None
     think: float | str | None = None
+    addresses: np.ndarray[Any, Any] | Iterable[Any] | None = field(default=None, compare=False, repr=False)
+    repeat: bool = False
 
     def __post_init__(self) -> None:
+        if self.addresses is not None:
+            for key in _NOT_GIVEN:
+                if getattr(self, key) is not None:
+                    raise ParseError(f"addresses= says where I/Os go, and so does {key}=: leave one out")
+            check_source(self.addresses, repeat=self.repeat)
+        elif self.repeat:
+            raise ParseError("repeat=True repeats addresses=, and there are none")
         self._c()
 
     def as_dict(self) -> dict[str, Any]:
-        """The keys that were set, as plain values (as in TOML)."""
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        """The keys that were set, as plain values (as in TOML, which has no addresses)."""
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("addresses", "repeat")}
         return {key: value for key, value in values.items() if value is not None}
 
     def _c(self) -> Any:
@@ -121,12 +145,12 @@ class Workload:
 
     @property
     def sequential(self) -> bool:
-        return bool(self._c().access == lib.SATED_SEQUENTIAL)
+        return self.addresses is None and bool(self._c().access == lib.SATED_SEQUENTIAL)
 
     @property
     def order(self) -> str:
-        """The access that comes of `access`, `op` and `zones`."""
-        return _ACCESSES[self._c().access]
+        """The access that comes of `access`, `op` and `zones`; "given" by addresses."""
+        return "given" if self.addresses is not None else _ACCESSES[self._c().access]
 
     @property
     def writes(self) -> bool:

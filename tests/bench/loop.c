@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A load on /dev/zero, where the kernel answers at once: what is left is the cost of the loop itself.
- * Usage: loop IOS [KEY=VALUE of a workload]... [batch=N] [engine=io_uring|sync]; prints I/Os and nanoseconds. */
+ * Usage: loop IOS [KEY=VALUE of a workload]... [batch=N] [engine=io_uring|libaio|threads] [addresses=N]; the last: chunks of
+ * N offsets from outside. Prints I/Os and nanoseconds. */
 #define _GNU_SOURCE 1
 #include <fcntl.h>
 #include <inttypes.h>
@@ -34,6 +35,17 @@ static int failed(void)
     return 1;
 }
 
+static struct sated_address *make_chunk(size_t n)
+{
+    struct sated_address *a = calloc(n ? n : 1, sizeof *a);
+    uint64_t x = 1;
+    for (size_t i = 0; a && i < n; i++) {
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        a[i] = (struct sated_address){.offset_bytes = (x >> 33) % (WHOLE / 8192) * 4096, .op = SATED_OP_ANY};
+    }
+    return a;
+}
+
 int main(int argc, char **argv)
 {
     char path[64], made[] = "/tmp/sated-loop-XXXXXX";
@@ -42,6 +54,7 @@ int main(int argc, char **argv)
     struct sated_workload w;
     struct sated_load_options o;
     struct sated_load *l;
+    size_t chunk = 0;
     sated_drive_options_init(&opt);
     opt.create_bytes = 1 << 20;
     if (argc < 2 || !mkdtemp(made))
@@ -76,19 +89,25 @@ int main(int argc, char **argv)
             o.engine = !strcmp(value, "threads")  ? SATED_ENGINE_THREADS
                        : !strcmp(value, "libaio") ? SATED_ENGINE_LIBAIO
                                                   : SATED_ENGINE_IO_URING;
-        else if (!strcmp(argv[i], "seconds")) {
+        else if (!strcmp(argv[i], "addresses")) {
+            chunk = strtoul(value, NULL, 10);
+            o.flags |= SATED_LOAD_ADDRESSES;
+        } else if (!strcmp(argv[i], "seconds")) {
             o.ios = 0;
             o.duration_ns = (int64_t)(strtod(value, NULL) * 1e9);
         } else if (sated_workload_set(&w, argv[i], value))
             return failed();
     }
-    if (sated_load_start(&l, &d, 1, &w, &o))
+    struct sated_address *addresses = make_chunk(chunk);
+    if (!addresses || sated_load_start(&l, &d, 1, &w, &o))
         return failed();
     struct sated_row rows[64];
     uint64_t ios = 0;
     int64_t ns = 0;
     for (int running = 1; running > 0;) {
-        running = sated_load_wait(l, -1);
+        while (chunk && sated_load_wait_addresses(l, 0) > 0)
+            sated_load_add_addresses(l, addresses, chunk, false);
+        running = sated_load_wait(l, chunk ? 1000000 : -1);
         if (running < 0)
             return failed();
         for (int n; (n = sated_load_take_rows(l, rows, 64)) > 0;)
@@ -99,5 +118,6 @@ int main(int argc, char **argv)
     }
     printf("%" PRIu64 " %" PRId64 "\n", ios, ns);
     sated_load_free(l);
+    free(addresses);
     return 0;
 }

@@ -39,6 +39,7 @@ struct disk {
     int error;                                               /* of opening it for writing: EBUSY, EROFS, ... */
     int changed;                                             /* commands that change something, and reached it */
     uint8_t cmic, nmic, rescap, fna, attached, oacs, unseen; /* of NVMe */
+    uint8_t ms, flbas, dps;                                  /* of its LBA format, which has 512 bytes */
     uint32_t keys;                                           /* reservation keys, of SCSI */
     bool character;
 };
@@ -138,10 +139,15 @@ static int disks_fstat(int fd, struct stat *out)
 static int nvme_answer(struct disk *d, bool admin, struct nvme_passthru_cmd64 *c)
 {
     uint8_t *page = (uint8_t *)(uintptr_t)c->addr;
+    const struct disk *ns = c->nsid == 2 ? &disks[NS2] : &disks[NS1]; /* whichever node it was asked by */
     if (admin && c->opcode == 0x06) {
         memset(page, 0, c->data_len);
         switch (c->cdw10 & 0xff) {
-        case 0x00: page[30] = d->nmic, page[31] = d->rescap; break;
+        case 0x00:
+            page[30] = d->nmic, page[31] = d->rescap;
+            if (ns->ms)
+                page[26] = ns->flbas, page[29] = ns->dps, page[128] = ns->ms, page[130] = 9;
+            break;
         case 0x01: page[76] = d->cmic, page[524] = d->fna, page[256] = d->oacs; break;
         case 0x10: page[0] = 1, page[4] = 2, page[8] = d->unseen; break;
         case 0x12: page[0] = d->attached; break;
@@ -362,7 +368,7 @@ static inline void partition(void)
 }
 
 /* Everything that could change a drive, tried. Return: how much of it went through. */
-static int try_everything(struct sated_drive *d)
+static inline int try_everything(struct sated_drive *d)
 {
     static uint8_t junk[4096];
     struct sated_reply reply;

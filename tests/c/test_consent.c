@@ -284,7 +284,7 @@ static void test_guard(void)
         struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
         struct __user_cap_data_struct none[2] = {{0}};
         syscall(SYS_capset, &header, none);
-        sated_drive_guard(d, &guard);
+        sated_drive_guard(open_drive(path), &guard);
         _exit(!guard.safe && strstr(guard.reasons, "may not be written") ? 0 : 1);
     }
     int status = -1;

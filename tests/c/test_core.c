@@ -83,12 +83,15 @@ static void test_histogram(void)
     CHECK(isnan(sated_histogram_mean(h)));
 
     /* Every bucket edge is its own bucket's lowest value, and buckets meet without gap up to 2^64 - 1. */
-    int meets = 1;
-    for (uint32_t b = 0; b + 1 < HISTOGRAM_BUCKETS; b++)
-        meets &= histogram_bucket(histogram_low(b)) == b && histogram_high(b) + 1 == histogram_low(b + 1) &&
-                 histogram_bucket(histogram_high(b)) == b;
-    CHECK(meets);
-    CHECK_EQ(histogram_high(HISTOGRAM_BUCKETS - 1), UINT64_MAX);
+    for (uint32_t bits = 1; bits <= HISTOGRAM_BITS; bits++) {
+        int meets = 1;
+        for (uint32_t b = 0; b + 1 < HISTOGRAM_BUCKETS(bits); b++)
+            meets &= histogram_bucket(histogram_low(b, bits), bits) == b &&
+                     histogram_high(b, bits) + 1 == histogram_low(b + 1, bits) &&
+                     histogram_bucket(histogram_high(b, bits), bits) == b;
+        CHECK(meets);
+        CHECK_EQ(histogram_high(HISTOGRAM_BUCKETS(bits) - 1, bits), UINT64_MAX);
+    }
 
     /* Against sorting: nearest rank, within the bucket's 1/1024, never outside [min, max]. */
     enum { N = 20000 };
@@ -121,12 +124,12 @@ static void test_histogram(void)
     uint64_t *low = malloc(n * sizeof *low), *count = malloc(n * sizeof *count), s[2], q[2];
     CHECK_EQ(sated_histogram_buckets(h, low, count, n), n);
     sated_histogram_sums(h, s, q);
-    CHECK_EQ(sated_histogram_load(g, low, count, n, sated_histogram_min(h), sated_histogram_max(h), s, q), 0);
+    CHECK_EQ(sated_histogram_load(g, 10, low, count, n, sated_histogram_min(h), sated_histogram_max(h), s, q), 0);
     CHECK_EQ(sated_histogram_count(g), (uint64_t)N);
     CHECK_EQ(sated_histogram_percentile(g, 99.9), sated_histogram_percentile(h, 99.9));
     CHECK(sated_histogram_stddev(g) == sated_histogram_stddev(h));
     low[n - 1]++;
-    CHECK_EQ(sated_histogram_load(g, low, count, n, 0, 1, s, q), SATED_PARSE);
+    CHECK_EQ(sated_histogram_load(g, 10, low, count, n, 0, 1, s, q), SATED_PARSE);
     free(low);
     free(count);
     free(v);
@@ -172,8 +175,8 @@ static void test_histogram(void)
     for (uint64_t i = 0; i < 1000; i++)
         sated_histogram_record(h, 1 << 30 | 700000 * i, 1);
     CHECK_EQ(sated_histogram_percentile_interval(h, 50, 0.95, &from, &to), 0);
-    CHECK_EQ(from, (int64_t)histogram_low(histogram_bucket(1 << 30 | 700000 * 468)));
-    CHECK_EQ(to, (int64_t)histogram_high(histogram_bucket(1 << 30 | 700000 * 531)));
+    CHECK_EQ(from, (int64_t)histogram_low(histogram_bucket(1 << 30 | 700000 * 468, 10), 10));
+    CHECK_EQ(to, (int64_t)histogram_high(histogram_bucket(1 << 30 | 700000 * 531, 10), 10));
 
     /* A percentile is signed: what does not fit counts as the greatest that does. */
     sated_histogram_reset(h);

@@ -4,6 +4,8 @@
 #define _GNU_SOURCE 1
 #include "disks.h"
 
+#include <sys/wait.h>
+
 #include "transport/signature.h"
 
 static void holder(const char *of, const char *name, const char *number, const char *dm_uuid)
@@ -219,6 +221,73 @@ static void lvm_label(void)
 {
     disk_put(SDA, 0x200, "LABELONE", 8);
 }
+
+#define GROUP_ID "t7EThRpk7UGz2HgBl1Ky2Ck995pueuY2" /* as dm has it */
+#define GROUP_TEXT "spare {\nid = \"t7EThR-pk7U-Gz2H-gBl1-Ky2C-k995-pueuY2\"\nseqno = 1\n"
+
+/* What pvcreate and vgcreate of LVM 2.03.16 wrote to a disk of 32 MiB, as far as it tells of the group: the label, the
+ * head of the metadata area, and the beginning of the text, at 200h of the area's FF000h bytes. */
+static void volume(long at)
+{
+    static const char label[] = "LABELONE\1\0\0\0\0\0\0\0\xf0\x15\x9b\x6d\x20\0\0\0LVM2 001"
+                                "KznFy5cvWFzawZ3GHbgqNtHumjJYhJCZ\0\0\0\2\0\0\0\0"
+                                "\0\0\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+                                "\0\x10\0\0\0\0\0\0\0\xf0\x0f\0\0\0\0\0";
+    static const char head[] = "\x5b\x33\xee\x2c LVM2 x[5A%r0N*>\1\0\0\0\0\x10\0\0\0\0\0\0\0\xf0\x0f\0\0\0\0\0"
+                               "\0\2\0\0\0\0\0\0\xbd\2\0\0\0\0\0\0\x63\x65\1\x3f\0\0\0\0";
+    disk_put(SDA, at + 0x200, label, sizeof label - 1);
+    disk_put(SDA, at + 0x1000, head, sizeof head - 1);
+    disk_put(SDA, at + 0x1200, GROUP_TEXT, sizeof GROUP_TEXT - 1);
+}
+/* A logical volume, which has no extents on sda. */
+static void active(const char *uuid)
+{
+    put_device("m", "virtual/block/dm-3", "253:3", 0, SECTORS);
+    put_attribute("m", "dm-3", "dm/uuid", uuid);
+    put_attribute("m", "dm-3", "dm/name", "spare-root\n");
+}
+static void volume_of_active(void)
+{
+    volume(0), active("LVM-" GROUP_ID "9cGZQ2YfQ0p3Zq1Yc7bCkQ1oJ5x0aV7s\n");
+}
+static void volume_in_partition(void)
+{
+    partition(), volume(2048 * 512), active("LVM-" GROUP_ID "9cGZQ2YfQ0p3Zq1Yc7bCkQ1oJ5x0aV7s-real\n");
+}
+/* The text begins 20 bytes before the end of the area and goes on behind its head. */
+static void volume_of_ring(void)
+{
+    volume_of_active();
+    disk_put(SDA, 0x1000 + 40, "\xec\xef\x0f", 3);
+    disk_put(SDA, 0x1200, GROUP_TEXT + 20, sizeof GROUP_TEXT - 1 - 20);
+    disk_put(SDA, 0x1000 + 0xfefec, GROUP_TEXT, 20);
+}
+/* A copy of the metadata that is not kept up to date. */
+static void volume_ignored(void)
+{
+    volume_of_active(), disk_put(SDA, 0x1000 + 60, "\1", 1);
+}
+static void volume_torn(void)
+{
+    volume_of_active(), disk_put(SDA, 0x1208, "damaged", 7);
+}
+static void volume_without_metadata(void)
+{
+    lvm_label(), active("LVM-anything\n");
+}
+static void volume_of_other(void)
+{
+    volume(0), active("LVM-pueuY2t7EThRpk7UGz2HgBl1Ky2Ck9959cGZQ2YfQ0p3Zq1Yc7bCkQ1oJ5x0aV7s\n");
+}
+static void volume_beside_other(void)
+{
+    volume(0), active("CRYPT-LUKS2-" GROUP_ID "\n");
+}
+/* Of no group yet: its text has no place. */
+static void volume_of_none(void)
+{
+    volume_of_active(), disk_put(SDA, 0x1000 + 40, "\0\0\0\0\0\0\0\0\0\0\0\0", 12);
+}
 static void md_12(void)
 {
     disk_put(SDA, 0x1000, "\xfc\x4e\x2b\xa9", 4);
@@ -361,6 +430,15 @@ static const struct situation {
     SDA_HOLDS(vfat, "vfat"),
     SDA_HOLDS(ntfs, "ntfs"),
     SDA_HOLDS(lvm_label, "LVM2_member"),
+    SDA_IS(volume_of_active, "sda is a physical volume of the LVM group spare, which is active (dm-3, spare-root)"),
+    SDA_IS(volume_in_partition, "sda1 is a physical volume of the LVM group spare, which is active (dm-3, spare-root)"),
+    SDA_IS(volume_of_ring, "sda is a physical volume of the LVM group spare, which is active"),
+    SDA_IS(volume_ignored, "sda is a physical volume of LVM that does not tell its group"),
+    SDA_IS(volume_torn, "sda is a physical volume of LVM that does not tell its group"),
+    SDA_IS(volume_without_metadata, "sda is a physical volume of LVM that does not tell its group"),
+    SDA_HOLDS(volume_of_other, "LVM2_member"),
+    SDA_HOLDS(volume_beside_other, "LVM2_member"),
+    SDA_HOLDS(volume_of_none, "LVM2_member"),
     SDA_HOLDS(md_12, "linux_raid_member"),
     SDA_HOLDS(md_10, "linux_raid_member"),
     SDA_HOLDS(md_090, "linux_raid_member"),
@@ -469,6 +547,84 @@ static void test_permitted(void)
     CHECK_EQ(disks[NS1].holders + disks[NS2].holders, 0);
 }
 
+static bool says_fork(const struct sated_drive *d, int rc)
+{
+    char text[80];
+    sated_detail_get(&detail);
+    snprintf(text, sizeof text, "was opened by process %d, of which this one (%d) is a fork", (int)d->opener,
+             (int)getpid());
+    if (rc == SATED_STATE && strstr(detail.text, text))
+        return true;
+    printf("# in a fork: %d, \"%s\"\n", rc, detail.text);
+    return false;
+}
+
+/* A child has the descriptors and the permit of its parent, and may not use them. */
+static void test_fork(void)
+{
+    static uint8_t junk[4096];
+    struct sated_scsi_command format = {.cdb = {0x04}, .cdb_len = 6}, ready = {.cdb_len = 6};
+    struct sated_load_options opt;
+    struct sated_workload w;
+    struct sated_load *load;
+    struct sated_purge *purge;
+    struct sated_reply reply;
+    int status = -1;
+    disks_new();
+    struct sated_drive *d = disk_open("sda");
+    CHECK_EQ(sated_drive_permit(d, "SERIALA1"), 0);
+    CHECK_EQ(handle_need_permit(d, HANDLE_DRIVE, "erasing"), 0);
+    sated_workload_init(&w);
+    sated_load_options_init(&opt);
+    opt.ios = 1;
+    CHECK_EQ(sated_workload_set(&w, "op", "randwrite"), 0);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        bool ok = says_fork(d, sated_drive_permit(d, "SERIALA1"));
+        ok = says_fork(d, sated_scsi_raw(d, &format, junk, &reply)) && ok;
+        ok = says_fork(d, sated_load_start(&load, &d, 1, &w, &opt)) && ok;
+        ok = says_fork(d, sated_purge_start(&purge, d, NULL)) && ok;
+        ok = says_fork(d, sated_provision_set(d, 1 << 20, NULL)) && ok;
+        ok = try_everything(d) == 0 && disks[SDA].changed == 0 && ok;
+        ok = sated_scsi_raw(d, &ready, NULL, &reply) == 0 && ok; /* looking is no harm */
+        fflush(stdout);
+        _exit(!ok);
+    }
+    waitpid(child, &status, 0);
+    CHECK_EQ(status, 0);
+    CHECK(disk_is(SDA, 0));
+    CHECK_EQ(try_everything(d), 6);
+    sated_drive_close(d);
+}
+
+/* With a folder for journals that everybody may write to nobody knows what stands: that is the reason, and what helps. */
+static void test_journals_of_others(void)
+{
+    struct sated_guard guard;
+    bool direct = false;
+    uint32_t alignment;
+    int fd;
+    disks_new();
+    struct sated_drive *d = disk_open("sda");
+    put_folder(in("state"));
+    CHECK_EQ(chmod(in("state"), 0777), 0);
+    CHECK_EQ(sated_drive_guard(d, &guard), 0);
+    CHECK(!guard.safe && !guard.wipeable);
+    CHECK_TEXT(guard.reasons, "every user may write to this folder (mode 0777)");
+    CHECK_TEXT(guard.reasons, "chmod 700");
+    CHECK_EQ(sated_drive_permit(d, "SERIALA1"), 0); /* a permit is what an interrupted purge is finished with */
+    CHECK_EQ(handle_lend(d, true, &direct, &alignment, &fd), SATED_UNSAFE);
+    sated_detail_get(&detail);
+    CHECK_TEXT(detail.text, "chmod 700");
+    CHECK_EQ(chmod(in("state"), 0700), 0);
+    CHECK_EQ(sated_drive_guard(d, &guard), 0);
+    CHECK(guard.safe);
+    CHECK_EQ(handle_lend(d, true, &direct, &alignment, &fd), 0);
+    handle_return(fd);
+    sated_drive_close(d);
+}
+
 /* What stands there as signatures and partitions alone is wiped by the held descriptor, and then permitted. */
 static void test_wipe(void)
 {
@@ -562,7 +718,12 @@ int main(void)
     setenv("SATED_STATE_DIR", in("state"), 1);
     disks_begin();
     test_permitted();
+    test_fork();
+    test_journals_of_others();
     test_situations();
+    with_blkid = false; /* and without that library all of it is the same */
+    test_situations();
+    with_blkid = true;
     test_wipe();
     test_names();
     tree_end();

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "core/file.h"
 #include "drive/journal.h"
 #include "drives.h"
 
@@ -112,7 +113,7 @@ static void test_what_cannot_be_read_is_told(void)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct journal *j;
         write_text(in("bad.sim.purge.json"), bad[i]);
-        REFUSED(journal_find(&j, d, "purge"), SATED_STATE, "--resume");
+        REFUSED(journal_find(&j, d, "purge"), SATED_STATE, "sated purge --resume");
         CHECK_EQ(sated_error_exit_code(detail.code, detail.layer), 4); /* of the drive's state, and no bug */
         CHECK(!j);
     }
@@ -151,6 +152,30 @@ static void test_of_another_drive(void)
     sated_drive_close(two);
 }
 
+/* The state of a moment before them knows nothing of a purge and a change of capacity; how a run found the settings is
+ * still to be known. */
+static void test_undone_with_the_state(void)
+{
+    static const char *const operations[] = {"purge", "capacity", "settings"};
+    char uri[700];
+    snprintf(uri, sizeof uri, "sim:generic,blocks=64,state=%s", in("undone.sim"));
+    for (int outlasts = 0; outlasts < 2; outlasts++) {
+        struct sated_drive *d = open_drive(outlasts ? uri : "sim:generic,blocks=64");
+        struct journal *j;
+        CHECK_EQ(sated_sim_save(d, in("before")), 0);
+        for (int i = 0; i < 3; i++) {
+            CHECK_EQ(journal_start(&j, d, operations[i], plan), 0);
+            journal_leave(j);
+        }
+        CHECK_EQ(sated_sim_restore(d, in("before")), 0);
+        CHECK_EQ(journal_find(&j, d, "purge"), 0);
+        CHECK_EQ(journal_find(&j, d, "capacity"), 0);
+        CHECK_EQ(journal_find(&j, d, "settings"), 1);
+        CHECK_EQ(journal_finish(j), 0);
+        sated_drive_close(d);
+    }
+}
+
 static void test_no_folder_for_it(void)
 {
     struct journal *j;
@@ -159,6 +184,44 @@ static void test_no_folder_for_it(void)
     setenv("SATED_STATE_DIR", in("plain/x"), 1);
     REFUSED(journal_start(&j, d, "purge", plan), -ENOTDIR, "plain");
     CHECK(!j);
+    sated_drive_close(d);
+}
+
+/* Whoever may write to the folder could say what is done to the drive next. */
+static void test_a_folder_of_others(void)
+{
+    struct journal *j;
+    struct sated_drive *d = open_drive(in("drive"));
+    char *folder = strdup(in("shared"));
+    setenv("SATED_STATE_DIR", folder, 1);
+    CHECK_EQ(journal_start(&j, d, "purge", plan), 0);
+    CHECK_EQ(journal_finish(j), 0);
+    struct stat st;
+    CHECK(stat(folder, &st) == 0 && (st.st_mode & 0777) == 0700);
+    static const mode_t open_to_all[] = {0777, 01777, 0702};
+    for (size_t i = 0; i < 3; i++) {
+        CHECK_EQ(chmod(folder, open_to_all[i]), 0);
+        REFUSED(journal_start(&j, d, "purge", plan), SATED_UNSAFE, "chmod 700");
+        CHECK(!j);
+        REFUSED(journal_find(&j, d, "purge"), SATED_UNSAFE, "every user may write to this folder");
+        CHECK(!j);
+    }
+    CHECK_EQ(chmod(folder, 0755), 0);
+    CHECK_EQ(journal_find(&j, d, "purge"), 0);
+    if (geteuid() == 0) { /* nobody else can give a folder away */
+        CHECK_EQ(chown(folder, 1234, 0), 0);
+        REFUSED(journal_start(&j, d, "purge", plan), SATED_UNSAFE, "belongs to another user (uid 1234)");
+        pid_t child = fork(); /* to others what is root's is as good as their own */
+        if (child == 0) {
+            bool ok = chown(folder, 0, 0) == 0 && chmod(tree_root, 0755) == 0 && chdir(tree_root) == 0 &&
+                      seteuid(1234) == 0 && file_folder_check("shared") == 0;
+            _exit(!ok);
+        }
+        int status = -1;
+        waitpid(child, &status, 0);
+        CHECK_EQ(status, 0);
+    }
+    free(folder);
     sated_drive_close(d);
 }
 
@@ -171,7 +234,9 @@ int main(void)
     test_one_that_nothing_outlasts_is_in_its_handle();
     test_what_cannot_be_read_is_told();
     test_of_another_drive();
+    test_undone_with_the_state();
     test_no_folder_for_it();
+    test_a_folder_of_others();
     tree_end();
     return check_done();
 }

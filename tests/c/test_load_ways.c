@@ -320,7 +320,7 @@ static void refused(void)
         CHECK_EQ(sated_load_start(&l, &d, 1, &w, &opt), SATED_PARSE); \
         CHECK_TEXT(last_text(), says); \
     } while (0)
-    REFUSED(opt.flags = 16, "unknown bits");
+    REFUSED(opt.flags = 32, "unknown bits");
     REFUSED(opt.flags = SATED_LOAD_ACCURATE | SATED_LOAD_MAX_IOPS, "contradicts");
     REFUSED((opt.flags = SATED_LOAD_ACCURATE, opt.batch = 2), "contradicts");
     REFUSED(opt.log_bytes = 1, "4 MiB");

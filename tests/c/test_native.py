@@ -48,5 +48,11 @@ def test_a_million_answers(programs: Path, name: str, tmp_path: Path) -> None:
     run(programs / name, "1000000", where=tmp_path, timeout=7200)
 
 
+@pytest.mark.long
+def test_ten_million_draws(programs: Path, tmp_path: Path) -> None:
+    """With ten seeds, where the default run draws a million with three, and has to find a bias of 1 % instead of 3."""
+    run(programs / "test_spread", "10000000", where=tmp_path, timeout=3600)
+
+
 def test_there_are_programs() -> None:
     assert PROGRAMS, "no test_*.c found: the runner would pass without having run anything"

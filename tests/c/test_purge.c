@@ -150,6 +150,64 @@ static void test_order(void)
     CHECK(true);
 }
 
+/* FNA bit 1: an erase by Format NVM reaches all namespaces (NVMe Base 2.0, figure 275). */
+static int format_all(struct sated_drive *d, const struct command *c, struct sated_reply *reply)
+{
+    int rc = watch(d, c, reply);
+    if (c->nvme && opcode_of(c) == SATED_NVME_ADMIN_IDENTIFY && c->nvme->cdw10 == SATED_NVME_CNS_CTRL)
+        ((uint8_t *)c->data)[524] |= 2;
+    return rc;
+}
+
+static const struct command_face formatting_all = {.send = format_all};
+
+/* Of one namespace alone: what reaches no further, in the same order, and which better one was passed over. */
+static void test_narrow(void)
+{
+    struct sated_purge_way way;
+    struct sated_drive *d = watched(NVME);
+    want(AUTO);
+    CHECK_EQ(sated_purge_check(d, &options, &way), 0);
+    CHECK(way.method == BLOCK && !way.why[0]);
+    d->permitted_whole = false; /* as with SERIAL:1 */
+    CHECK_EQ(sated_purge_check(d, &options, &way), 0);
+    CHECK(way.method == FORMAT && !way.whole);
+    CHECK_TEXT(way.why, "sanitize-block comes first, but reaches all of the device");
+    CHECK_TEXT(way.why, "SERIAL:all");
+    PURGED(d);
+    CHECK_EQ(outcome.method, FORMAT);
+    CHECK_EQ(outcome.verified, SATED_PURGE_GONE);
+    CHECK_TEXT(outcome.text, "sanitize-block comes first");
+    CHECK_EQ(times(SATED_NVME_ADMIN_SANITIZE), 0);
+    REFUSED(purge_by(d, BLOCK), SATED_UNSAFE, "SERIAL:all");
+
+    /* Nothing that reaches no further is left: it is not widened. */
+    d->face = &formatting_all;
+    n_sent = 0;
+    REFUSED(purge_by(d, AUTO), SATED_UNSAFE, "SERIAL:all");
+    CHECK_EQ(times(SATED_NVME_ADMIN_FORMAT) + times(SATED_NVME_ADMIN_SANITIZE), 0);
+    CHECK_EQ(pending(d, ""), SATED_PURGE_NOTHING);
+
+    /* Nor is a failure of all of it left with the consent of a part. */
+    d->face = &watching;
+    d->permitted_whole = true;
+    ruin(d, SATED_FAULT_OPERATION_FAILS, 0, -1, 1, 0);
+    CHECK(purge_by(d, BLOCK) < 0);
+    d->permitted_whole = false;
+    n_sent = 0;
+    REFUSED(resume(d), SATED_UNSAFE, "SERIAL:all");
+    CHECK_EQ(times(SATED_NVME_ADMIN_SANITIZE), 0);
+    d->permitted_whole = true;
+    CHECK_EQ(resume(d), 0);
+    sated_drive_close(d);
+
+    d = watched(ATA); /* where no method reaches less */
+    d->permitted_whole = false;
+    REFUSED(purge_by(d, AUTO), SATED_UNSAFE, "SERIAL:all");
+    CHECK_EQ(n_sent, 0);
+    sated_drive_close(d);
+}
+
 /* AUSE, FAILURE MODE set, NDAS clear: in the bytes that go out. */
 static const struct command *caught;
 static struct sated_nvme_command caught_nvme;
@@ -326,6 +384,37 @@ static void test_bridges(void)
     sated_drive_close(d);
 }
 
+/* Behind such a bridge a sanitize that goes on, or failed, tells of itself by nothing but reads that are aborted
+ * (ACS-4 4.17.9). */
+static void test_unclear(void)
+{
+    static const uint32_t bridges[] = {SATED_FAULT_FIXED_SENSE, SATED_FAULT_NO_REGISTERS};
+    for (size_t i = 0; i < 4; i++) {
+        bool cut = i % 2 == 0, fails = i >= 2;
+        struct sated_ata_command c;
+        struct sated_drive *d = watched(ATA);
+        if (fails)
+            ruin(d, SATED_FAULT_OPERATION_FAILS, 0, -1, 1, 0);
+        ruin(d, bridges[i % 2], 0, -1, 0, 0);
+        CHECK_EQ(pending(d, ""), SATED_PURGE_NOTHING);
+        CHECK_EQ(sated_ata_build_sanitize_block_erase(&c, false, false), 0);
+        sated_ata_raw(d, &c, NULL, NULL, NULL); /* of which a bridge without registers has nothing to tell */
+        CHECK_EQ(pending(d, "it does not read, as while a sanitize operation goes on"), SATED_PURGE_UNCLEAR);
+        REFUSED(purge_by(d, AUTO), SATED_STATE, "attach the drive to a SATA port");
+        if (fails && cut) {
+            REFUSED(resume(d), SATED_STALLED, "what keeps it from reading has made no progress");
+        } else if (cut) { /* once it reads, another method goes on */
+            CHECK_EQ(resume(d), 0);
+            CHECK_EQ(outcome.method, ENHANCED);
+        } else {
+            REFUSED(resume(d), SATED_UNSUPPORTED, "no registers come back");
+            CHECK_EQ(sated_drive_sleep(d, 600 * SECOND), 0);
+        }
+        CHECK_EQ(pending(d, ""), fails ? SATED_PURGE_UNCLEAR : SATED_PURGE_NOTHING);
+        sated_drive_close(d);
+    }
+}
+
 /* An erase that gives no answer: what is told of the command says also how to go on. */
 static void test_no_answer(void)
 {
@@ -334,6 +423,29 @@ static void test_no_answer(void)
     CHECK(purge_by(d, SECURITY) < 0);
     CHECK_TEXT(told(-1), "SECURITY ERASE UNIT");
     CHECK_TEXT(told(-1), "--resume` finishes it");
+    sated_drive_close(d);
+}
+
+/* Once it has erased itself, it answers IDENTIFY DEVICE no more. */
+static int mute(struct sated_drive *d, const struct command *c, struct sated_reply *reply)
+{
+    if (opcode_of(c) == 0xec && times(0xf4))
+        return error_set(-EIO, SATED_LAYER_DRIVE, "%s: no answer", d->path);
+    return watch(d, c, reply);
+}
+
+static const struct command_face muting = {.send = mute};
+
+static void test_no_identity(void)
+{
+    struct sated_drive *d = watched(ATA);
+    d->face = &muting;
+    CHECK_EQ(purge_by(d, SECURITY), -EIO);
+    CHECK_TEXT(told(-1),
+               "SECURITY ERASE UNIT ended without an error, but the drive does not tell whether its password");
+    CHECK_TEXT(told(-1), "--resume`");
+    d->face = &watching;
+    CHECK_EQ(resume(d), 0);
     sated_drive_close(d);
 }
 
@@ -662,16 +774,62 @@ static void test_options(void)
     sated_drive_close(d);
 }
 
+/* What would be left out of account is refused, before a command is sent. */
+static void test_meaningless(void)
+{
+    static const uint32_t no_usb[] = {BLOCK, CRYPTO, OVER, DEAL}, no_stall[] = {SECURITY, ENHANCED, DEAL};
+    struct sated_drive *d = watched(ATA);
+    for (size_t i = 0; i < 4; i++) {
+        want(no_usb[i]);
+        options.allow_usb_security = 1;
+        REFUSED(purge(d), SATED_PARSE, "allow_usb_security (--allow-usb-security) has no meaning");
+    }
+    for (size_t i = 0; i < 3; i++) {
+        want(no_stall[i]);
+        options.stall_ns = SECOND;
+        REFUSED(purge(d), SATED_PARSE, "a limit of stalling (--stall) has no meaning");
+    }
+    want(SATED_PURGE_EXTERNAL);
+    snprintf(options.note, sizeof options.note, "ToolBox");
+    options.resume = 1;
+    REFUSED(purge(d), SATED_PARSE, "resume has no meaning for a purge by the method external");
+    options.resume = 0;
+    give("right", false);
+    REFUSED(purge(d), SATED_PARSE, "a password has no meaning");
+    want(AUTO);
+    options.master = 1;
+    REFUSED(purge(d), SATED_PARSE, "master, without a password,");
+    want(AUTO);
+    snprintf(options.note, sizeof options.note, "ToolBox");
+    REFUSED(purge(d), SATED_PARSE, "a note has no meaning for a purge by the method auto");
+    CHECK_EQ(n_sent, 0);
+    sated_drive_close(d);
+    for (size_t i = 1; i < 3; i++) {
+        d = watched(uris[i]);
+        want(AUTO);
+        give("right", false);
+        REFUSED(purge(d), SATED_PARSE, "it is no ATA drive");
+        want(AUTO);
+        options.allow_usb_security = 1;
+        REFUSED(purge(d), SATED_PARSE, "it is no ATA drive");
+        CHECK_EQ(n_sent, 0);
+        sated_drive_close(d);
+    }
+}
+
 int main(void)
 {
     test_methods();
     test_order();
+    test_narrow();
     test_bits();
     test_frozen();
     test_locked();
     test_locked_capacity();
     test_bridges();
+    test_unclear();
     test_no_answer();
+    test_no_identity();
     test_words();
     test_failures();
     test_stalls();
@@ -680,5 +838,6 @@ int main(void)
     test_hidden();
     test_external();
     test_options();
+    test_meaningless();
     return check_done();
 }

@@ -128,7 +128,7 @@ class Writer:
                 histograms.append(
                     {
                         "phase": "measured", "member": 0, "t_s": float(end), "op": op, "size": size, "kind": "service",
-                        "bucket_low_ns": low.tolist(), "count": count.tolist(),
+                        "bits": 10, "bucket_low_ns": low.tolist(), "count": count.tolist(),
                     }
                 )  # fmt: skip
         intervals.sort(key=lambda row: (row["t_s"], row["op"]))

@@ -234,10 +234,36 @@ def test_capacity_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert [each["method"] for each in json.loads(said(capsys)[0])] == [
         *("lba", "hpa", "amac", "dco", "mode-select", "namespace")
     ]
+    for wrong in ("1..5%", ".%", "%", "0%", "nan%"):
+        assert main(["capacity", uri, wrong]) == 2
     assert main(["capacity", uri, "0.5", "--restore"]) == 2
     assert main(["capacity", uri, "--undo"]) == 2
     assert main(["capacity", uri, "50%", "--method", "amac"]) == 7
     assert main(["capacity", uri, "--power-off", "true"]) == 2
+    said(capsys)
+    for words in (["abc"], ["0"], ["150%"], ["1.2.3%"], ["900TB"]):  # refused before a word of what it would destroy
+        assert main(["capacity", uri, *words, "--method", "hpa"]) == 2
+        assert "destroys" not in said(capsys)[1]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--confirm", "x"],
+        ["--method", "hpa"],
+        ["--methods", "--method", "hpa"],
+        ["--methods", "--confirm", "x"],
+        ["--power-cycle", "true"],
+        ["--resume", "--method", "hpa"],
+        ["50%", "--power-cycle", "true"],
+        ["50%", "--method", "namespace", "--power-cycle", "true"],
+    ],
+    ids=" ".join,
+)
+def test_capacity_options_without_a_meaning(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["capacity", X210, *words]) == 2
+    err = said(capsys)[1]
+    assert "has no meaning" in err or "takes no power cycle" in err
 
 
 def test_an_interrupted_change_is_told_and_gone_on_with(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -266,6 +292,20 @@ def test_an_interrupted_change_is_told_and_gone_on_with(tmp_path: Path, capsys: 
     assert json.loads(said(capsys)[0])["device_bytes"] == native // 2 // 4096 * 4096
 
 
+def test_an_interrupted_change_is_not_taken_for_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that waits for a power cycle, which a simulated drive has at any time."""
+    with sated.open(TARGETS["hpa"]) as drive:
+        native = drive.provisioning().native_bytes
+        drive.set_capacity(fraction=0.8, method="hpa")
+        with monkeypatch.context() as nobody, pytest.raises(sated.StateError, match="one such change between two"):
+            nobody.setattr(sated.PowerControl, "can", lambda *_: False)
+            drive.set_capacity(fraction=0.6, method="hpa")
+        with pytest.raises(sated.StateError, match=r"a change of its capacity, begun .* was interrupted"):
+            drive.set_capacity(fraction=0.5, method="hpa")
+        assert drive.provisioning().interrupted == "hpa"
+        assert drive.resume_capacity().device_bytes == int(0.6 * native) // 4096 * 4096
+
+
 def test_settings_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "my.sim"
     sated.sim.create("s840,scale=1/64", file)
@@ -276,8 +316,13 @@ def test_settings_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert told["before"]["look_ahead"] is True and told["after"]["look_ahead"] is False
     assert main(["settings", uri, "logical_block_bytes=4096"]) == 0
     assert "logical_block_bytes 4096 (before: 512)" in said(capsys)[0]
+    assert main(["settings", uri, "logical_block_bytes=0"]) == 2
+    assert "such as 512 or 4096" in said(capsys)[1]
     for words, code in (("write_cache", 2), ("write_cache=maybe", 2), ("colour=red", 2), ("apst=on", 7)):
         assert main(["settings", uri, words]) == code
+    said(capsys)
+    assert main(["settings", uri, "--confirm", "x"]) == 2
+    assert "--confirm has no meaning where nothing is set" in said(capsys)[1]
     assert main(["settings", uri, "--restore"]) == 0
     assert "nothing was to be set back" in said(capsys)[0]
 
@@ -317,7 +362,39 @@ def test_settings_before_and_after(uri: str) -> None:
         drive.settings()
 
 
-PLAN = {
+@pytest.mark.parametrize("damage", ['"x"', "null", "1.5", "-1", "999", ""])
+def test_a_damaged_journal_is_told_with_what_to_do(tmp_path: Path, damage: str) -> None:
+    """Nothing is set back by halves."""
+    file = tmp_path / "my.sim"
+    sated.sim.create(X210.removeprefix("sim:"), file)
+    own = Path(f"{file}.settings.json")
+    with sated.open(f"sim:{file}") as drive:
+        drive.set(write_cache=False, apm=1, passing=True)
+        text = own.read_text()
+        assert '"apm": 254' in text
+        own.write_text(text.replace('"apm": 254', f'"apm": {damage}'))
+        with pytest.raises(sated.StateError, match="move it away, and set by `sated settings`"):
+            drive.restore_settings()
+        assert drive.settings().write_cache is False and own.exists()
+        own.write_text(text)
+        assert drive.restore_settings() is not None
+        assert drive.settings().write_cache is True and drive.settings().apm == 254
+        Path(f"{file}.capacity.json").write_text("garbage")
+        assert drive.provisioning().interrupted == "another one"
+        with pytest.raises(sated.StateError, match="move it away"):
+            drive.resume_capacity()
+
+
+def test_power_states_are_those_of_the_drive() -> None:
+    """NVMe Base 2.0, figure 275, NPSS: the states are 0 to that. Nothing else is set either."""
+    with sated.open("sim:generic-tlc-nvme,capacity=960GB,scale=1/1024,capacitors=off") as drive:
+        before, page = drive.settings(), drive.nvme_admin(sated.nvme.build_identify(1)).data
+        with pytest.raises(sated.ParseError, match=f"power_state 9: the drive has the states 0 to {page[263]};"):
+            drive.set(write_cache=False, power_state=9)
+        assert drive.settings() == before
+
+
+PLAN: dict[str, Any] = {
     "name": "with-settings",
     "settle": False,
     "step": [
@@ -341,10 +418,11 @@ def test_a_run_sets_back_what_it_set(tmp_path: Path) -> None:
 
 
 def test_a_run_that_fails_sets_back_what_it_set(tmp_path: Path) -> None:
-    broken = {**PLAN, "step": [*PLAN["step"][:1], {"kind": "capacity", "fraction": 0.5, "method": "namespace"}]}  # type: ignore[index]
+    limits = [{"kind": "capacity", "fraction": 0.5, "method": method} for method in ("hpa", "dco")]
+    broken = {**PLAN, "step": [*PLAN["step"][:1], *limits]}
     with sated.open(X210) as drive:
         before = drive.settings()
-        with pytest.raises(sated.UnsupportedError, match="NVMe"):
+        with pytest.raises(sated.StateError, match="lift it first"):
             sated.review(drive, plan=broken, out=tmp_path / "run")
         assert drive.settings() == before
     assert json.loads((tmp_path / "run" / "run.json").read_text())["settings"]["apm"]["restored"] == 254
@@ -384,6 +462,37 @@ def test_a_run_that_is_killed_sets_back_what_it_set(tmp_path: Path) -> None:
 def _finished(out: Path) -> list[dict[str, Any]]:
     file = out / journal.NAME
     return [e for e in journal.read(file) if e["event"] == "finished"] if file.exists() else []
+
+
+@pytest.mark.parametrize(
+    ("step", "match"),
+    [
+        ({"kind": "settings", "write_cache": False, "apst": True}, "step 0002-settings: .*: apst cannot be set"),
+        ({"kind": "capacity", "fraction": 0.5, "method": "namespace"}, "step 0002-50-capacity: .*NVMe"),
+        ({"kind": "purge", "method": "format"}, "step 0002-purge: .*--list"),
+    ],
+)
+def test_what_the_drive_has_not_is_told_before_anything_is_done(
+    tmp_path: Path, step: dict[str, Any], match: str
+) -> None:
+    plan = {**PLAN, "step": [PLAN["step"][1], step]}
+    with sated.open(X210) as drive:
+        with pytest.raises(sated.UnsupportedError, match=match):
+            sated.review(drive, plan=plan, out=tmp_path / "run")
+        assert drive.sim.counters.host_write_units == 0
+    assert not (tmp_path / "run" / "run.json").exists()
+
+
+@pytest.mark.parametrize("methods", [("hpa", "lba"), ("dco", "hpa"), ("lba", "dco")])
+def test_limits_by_several_methods_are_all_lifted(tmp_path: Path, methods: tuple[str, str]) -> None:
+    """ACS-2 7.7: no overlay is changed beneath a host protected area, so the order matters."""
+    steps = [{"kind": "capacity", "fraction": f, "method": m} for f, m in zip((0.8, 0.5), methods, strict=True)]
+    with sated.open(X210) as drive:
+        before = drive.provisioning()
+        sated.review(drive, plan={**PLAN, "step": [*steps, PLAN["step"][1]]}, out=tmp_path / "run")
+        after = drive.provisioning()
+    assert (after.device_bytes, after.accessible_bytes) == (before.device_bytes, before.accessible_bytes)
+    assert after.limits == ()
 
 
 def test_a_plan_limits_the_drive_by_a_method(tmp_path: Path) -> None:

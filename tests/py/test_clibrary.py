@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,6 +34,7 @@ MAY_INCLUDE = {
 # The layout that programs are compiled against. A change here breaks every program that was built before: it needs a
 # new SONAME, or a struct that begins with its size.
 STRUCT_SIZES = {
+    "sated_address": 16,
     "sated_ata_areas": 48,
     "sated_ata_attribute_info": 104,
     "sated_ata_attribute_raw": 40,
@@ -131,7 +133,7 @@ STRUCT_SIZES = {
     "sated_purge_pending": 1200,
     "sated_purge_progress": 544,
     "sated_purge_result": 1328,
-    "sated_purge_way": 280,
+    "sated_purge_way": 536,
     "sated_read_only": 264,
     "sated_reply": 296,
     "sated_row": 128,
@@ -189,7 +191,7 @@ STRUCT_SIZES = {
     "sated_sim_fault": 32,
     "sated_sim_counters": 152,
     "sated_steady_options": 32,
-    "sated_totals": 136,
+    "sated_totals": 152,
     "sated_transport": 48,
     "sated_verdict": 280,
     "sated_workload": 1752,
@@ -411,3 +413,12 @@ def test_sources_are_listed_once() -> None:
     assert sorted(listed) == sorted(name for name in there if not name.startswith("python/"))
     # ar keeps one member of each name.
     assert len({Path(name).name for name in listed}) == len(listed)
+
+
+def test_the_mutations_of_the_guests_still_have_their_place() -> None:
+    """tests/vm/mutate.py breaks lines of the sources by what stands in them."""
+    listed = subprocess.run(
+        [sys.executable, ROOT / "tests/vm/mutate.py", "--list"], capture_output=True, text=True, check=False
+    )
+    assert listed.returncode == 0, listed.stderr
+    assert len(listed.stdout.splitlines()) >= 10

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import sated
+from devices import loop_device
 from sated._drive import DriveSerial
 
 TREES = Path(__file__).parents[1] / "corpus" / "trees"
@@ -141,13 +142,8 @@ def loop(tmp_path: Path) -> Iterator[str]:
     file = tmp_path / "backing"
     with file.open("wb") as f:
         f.truncate(16 * MIB)
-    if os.geteuid():
-        pytest.skip("loop devices need root")
-    made = subprocess.run(["losetup", "-f", "--show", str(file)], capture_output=True, text=True, timeout=20)
-    if made.returncode:
-        pytest.skip(f"no loop device can be made here: {made.stderr.strip()}")
-    yield made.stdout.strip()
-    subprocess.run(["losetup", "-d", made.stdout.strip()], check=True, timeout=20)
+    with loop_device(file) as name:
+        yield name
 
 
 def cli(*args: str) -> subprocess.CompletedProcess[str]:
@@ -183,6 +179,27 @@ def test_command_line(loop: str, tmp_path: Path) -> None:
     refused = cli(*run, "--confirm", token)
     assert refused.returncode == 3 and "signatures (ext4)" in refused.stderr
     assert json.loads(cli("info", loop, "--json").stdout)["guard"]["wipeable"]
+
+
+def test_purge_clears_old_signatures(loop: str, tmp_path: Path) -> None:
+    """The magic of mkswap at 4086 (linux/swap.h): gone where the purge can be done, and kept otherwise."""
+    backing = tmp_path / "backing"
+    with backing.open("r+b") as f:
+        f.seek(1024)
+        f.write((1).to_bytes(4, "little") + (4095).to_bytes(4, "little"))
+        f.seek(4086)
+        f.write(b"SWAPSPACE2")
+    with sated.open(loop) as drive:
+        token = str(drive.identity.token)
+    told = cli("purge", loop, "--external", "ToolBox", "--confirm", token)
+    assert told.returncode == 3 and "--wipe-signatures of sated purge" in told.stderr
+    told = cli("purge", loop, "--wipe-signatures", "--confirm", token)
+    assert told.returncode == 7, told.stderr  # a loop device has no command that erases it
+    assert cli("purge", loop, "--external", "ToolBox", "--wipe-signatures").returncode == 3
+    assert backing.read_bytes()[4086:4096] == b"SWAPSPACE2"
+    told = cli("purge", loop, "--external", "ToolBox", "--wipe-signatures", "--confirm", token)
+    assert told.returncode == 0, told.stderr
+    assert not any(backing.read_bytes())
 
 
 def test_plan_on_a_block_device(loop: str, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 import sated
+from devices import loop_device
 from sated.steady import Settle, Verdict
 
 MIX = sated.Workload(read=0.7, write=0.2, trim=0.1, sizes={"4k": 70, "16k": 30}, access="random", threads=2, depth=8)
@@ -58,17 +58,10 @@ def test_rows_are_totals_are_histograms_are_what_the_drive_served() -> None:
 
 @pytest.fixture
 def loop(tmp_path: Path) -> Iterator[str]:
-    """A loop device over a file, where root and losetup have one to give."""
-    if os.geteuid() or not shutil.which("losetup"):
-        pytest.skip("needs root and losetup for a loop device")
     image = tmp_path / "image"
     image.write_bytes(os.urandom(1 << 20) * 64)
-    made = subprocess.run(["losetup", "-f", "--show", image], capture_output=True, text=True, check=False)
-    if made.returncode:
-        pytest.skip(f"no loop device: {made.stderr.strip()}")
-    name = made.stdout.strip()
-    yield name
-    subprocess.run(["losetup", "-d", name], check=True)
+    with loop_device(image) as name:
+        yield name
 
 
 @pytest.mark.parametrize("engine", ["io_uring", "threads"])
@@ -110,7 +103,11 @@ def test_littles_law_on_a_file(tmp_path: Path, engine: str, threads: int, depth:
         result = sated.load(drive, workload, seconds=2, interval=0.2, engine=engine)
     t = result.totals
     assert t.queue_mean <= threads * depth * 1.001
-    assert t.iops * t.lat_mean_ns / 1e9 == pytest.approx(t.queue_mean, rel=0.01)
+    # What was outstanding at the end is in the mean queue, and completes after it: a busy host makes that long.
+    after = [row for row in result.table.to_pylist() if row["phase"] == "after_stop" and row["ios"]]
+    late_s = sum(row["ios"] * row["lat_mean_ns"] for row in after) / 1e9
+    completed = t.iops * t.lat_mean_ns / 1e9
+    assert completed * 0.99 <= t.queue_mean <= completed * 1.01 + late_s / t.duration_s
     assert result.host_bound == (t.queue_mean < 0.95 * threads * depth)
 
 

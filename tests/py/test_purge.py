@@ -127,6 +127,16 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "--list" in capsys.readouterr().err
     assert main(["purge", uri, "--method", "security", "--external", "x"]) == 2
     assert main(["purge", uri, "--password", "hex:zz"]) == 2
+    for words in (
+        *(["--list", "--dry-run"], ["--list", "--method", "format"], ["--list", "--confirm", "x"], ["--master"]),
+        *(
+            ["--external", "x", "--resume"],
+            ["--external", "x", "--stall", "9"],
+            ["--method", "security", "--stall", "9"],
+        ),
+        *(["--external", "x", "--password", "y"], ["--method", "sanitize-block", "--allow-usb-security"]),
+    ):
+        assert main(["purge", uri, *words]) == 2, words
     capsys.readouterr()
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import sated
-from sated import errors
+from sated import _purge, errors
 from sated.methods import runner
 from sated.results import _files, journal, store
 
@@ -230,6 +230,39 @@ def test_a_state_file_is_that_of_the_last_finished_step(tmp_path: Path, undistur
         assert run.table(name).equals(undisturbed.table(name))
     # The limit that the plan has set is lifted at its end, in the file too.
     assert contents(mine)[1] == run.manifest["drive"]["native_capacity_bytes"]
+
+
+PURGES: dict[str, Any] = {
+    "name": "purges",
+    "settle": False,
+    "step": [
+        {"kind": "purge"},
+        {"kind": "measure", "op": "randwrite", "size": "4k", "depth": 4, "seconds": 0.64},
+    ],
+}
+
+
+def killed_in_a_purge(uri: str, out: str) -> None:
+    strike(_purge, "_wait", when=lambda *_: True)
+    sated.review(uri, plan=PURGES, out=out, seed=11)
+
+
+def test_killed_in_a_purge_and_gone_on_with(tmp_path: Path) -> None:
+    """The journal of the purge lies beside the state file, which is put back: it tells of nothing any more."""
+    runs = []
+    for name in ("disturbed", "undisturbed"):
+        file, out = tmp_path / f"{name}.sim", tmp_path / name / "run"
+        out.parent.mkdir()
+        sated.sim.create("x210,scale=1/64,seed=3", file)
+        if name == "disturbed":
+            process = processes.Process(target=killed_in_a_purge, args=(f"sim:{file}", str(out)))
+            process.start()
+            process.join(60)
+            assert process.exitcode == -signal.SIGKILL
+            assert Path(f"{file}.purge.json").exists()
+        runs.append(sated.review(f"sim:{file}", plan=PURGES, out=out, seed=11))
+        assert not Path(f"{file}.purge.json").exists()
+    assert_same(*runs)
 
 
 @pytest.mark.parametrize("form", ["sim:./my.sim", "sim:my.sim", f"{URI},state=my.sim"])

@@ -6,7 +6,9 @@ import hashlib
 import math
 import zlib
 from pathlib import Path
+from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 import sated
 from sated.methods import plan as plans
@@ -94,26 +96,64 @@ def test_libaio_flushes_but_does_not_zero(file: Path) -> None:
         assert per_op(sated.load(drive, work, ios=100, engine="libaio"))["flush"] > 20
 
 
-def test_two_sizes_of_which_one_is_no_multiple_of_the_other() -> None:
-    """Half 6 KiB, half 10 KiB, where other tools give 6 KiB only (axboe/fio#1836)."""
+def logged(drive: sated.Drive, work: sated.Workload, folder: Path, **options: Any) -> dict[str, Any]:
+    """Every I/O of a load, as columns."""
+    path = folder / "log.parquet"
+    sated.load(drive, work, log=path, **options)
+    table = pq.read_table(path)
+    return {name: table[name].to_numpy() for name in ("offset", "size", "error")} | {
+        "op": table["op"].to_numpy(zero_copy_only=False)
+    }
+
+
+def test_two_sizes_of_which_one_is_no_multiple_of_the_other(tmp_path: Path) -> None:
+    """Half 6 KiB, half 10 KiB, where other tools give 6 KiB only, at multiples of it (axboe/fio#1836)."""
     work = sated.Workload(op="randread", sizes={"6144": 50, "10240": 50}, length="1GiB", depth=4)
     with sated.open("sim:generic,blocks=20000,pages_per_block=64") as drive:
-        result = sated.load(drive, work, ios=20_000, seed=1)
-    ios = {total.size: total.ios for total in result.totals}
-    assert sum(ios.values()) == 20_000
-    assert abs(ios[6144] - 10_000) <= 283  # four standard deviations
+        assert drive.identity.logical_block_bytes == 512
+        log = logged(drive, work, tmp_path, ios=20_000, seed=1)
+    offset, size = log["offset"], log["size"]
+    assert len(size) == 20_000 and not log["error"].any()
+    assert set(size.tolist()) == {6144, 10240}
+    # By the binomial law: four standard deviations of 20,000 that are one of two; and since an I/O begins at a multiple
+    # of 2 KiB, the greatest power of two in both sizes, one of three is at a multiple of 6 KiB, and one of five of 10.
+    assert abs(int((size == 6144).sum()) - 10_000) <= 283
+    assert not (offset % 2048).any() and int((offset + size).max()) <= 1 << 30
+    for each in (6144, 10240):
+        of = offset[size == each]
+        share = 2048 / each
+        aligned = int((of % each == 0).sum())
+        assert abs(aligned - share * len(of)) <= 4 * math.sqrt(len(of) * share * (1 - share))
 
 
-def test_zones_of_each_direction() -> None:
+def test_zones_of_each_direction(tmp_path: Path) -> None:
     """Reads: 60 % in the first 10 %, 25 % in the next 20 %, 15 % in the rest, whose part is left empty; writes: 40 % in
     the first 5 %, 60 % in the rest (axboe/fio#1923)."""
+    span = 1 << 30
     work = sated.Workload(
-        read=0.5, size="4k", access="random", read_zones="60:10,25:20,15:", write_zones="40:5,60:95", depth=8
+        read=0.5,
+        size="4k",
+        access="random",
+        read_zones="60:10,25:20,15:",
+        write_zones="40:5,60:95",
+        length="1GiB",
+        depth=8,
     )
     assert work.order == "zones"
-    with sated.open("sim:generic") as drive:
-        ios = {total.op: total.ios for total in sated.load(drive, work, ios=100_000).totals}
-    assert abs(ios["read"] - 50_000) < 4 * math.sqrt(100_000 * 0.25)
+    with sated.open("sim:generic,blocks=20000,pages_per_block=64") as drive:
+        log = logged(drive, work, tmp_path, ios=100_000, seed=1)
+    assert len(log["op"]) == 100_000 and not log["error"].any()
+    assert not (log["offset"] % BLOCK).any()
+    for op, zones in {
+        "read": ((0.6, 0.0, 0.1), (0.25, 0.1, 0.3), (0.15, 0.3, 1.0)),
+        "write": ((0.4, 0.0, 0.05), (0.6, 0.05, 1.0)),
+    }.items():
+        place = log["offset"][log["op"] == op] // BLOCK
+        n = len(place)
+        assert abs(n - 50_000) < 4 * math.sqrt(100_000 * 0.25)
+        for share, low, high in zones:
+            inside = (place >= round(low * span / BLOCK)) & (place < round(high * span / BLOCK))
+            assert abs(int(inside.sum()) - share * n) < 4 * math.sqrt(n * share * (1 - share))
 
 
 def test_zones_lie_where_they_should(file: Path) -> None:

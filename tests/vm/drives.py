@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,22 @@ def counted(node: str) -> dict[str, int]:
     fields = [int(field) for field in Path("/sys/class/block", node, "stat").read_text().split()]
     read = {"reads": fields[0] + fields[1], "read_bytes": fields[2] * 512}
     return {**read, "writes": fields[4] + fields[5], "write_bytes": fields[6] * 512}
+
+
+@contextmanager
+def requests() -> Iterator[Callable[[], str]]:
+    """What goes to drives meanwhile, for which process, and what NVMe ones answer (Documentation/trace/events.rst): for
+    the text of an assertion about `counted`."""
+    tracing = Path("/sys/kernel/debug/tracing")
+    events = [tracing / "events" / name / "enable" for name in ("block/block_bio_queue", "nvme/nvme_complete_rq")]
+    (tracing / "trace").write_text("")
+    for event in events:
+        event.write_text("1")
+    try:
+        yield (tracing / "trace").read_text
+    finally:
+        for event in events:
+            event.write_text("0")
 
 
 def check_reads(node: str, engine: str, ios: int = 600) -> None:

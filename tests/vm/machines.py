@@ -229,8 +229,8 @@ MD_SET = Machine(
         "md127 is mounted on /srv (ext4); unmount it first",
         "{MDNVME01} ? reasons {MDNVME01}p1 is part of md127; take it out of there first|"
         "md127 is mounted on /srv (ext4); unmount it first|"
-        "{MDNVME01} has 1 partition ({MDNVME01}p1); where nothing of it is wanted any more, --wipe-signatures takes it "
-        "away",
+        "{MDNVME01} has 1 partition ({MDNVME01}p1); where nothing of it is wanted any more, --wipe-signatures "
+        "of sated purge or review takes it away",
     ),
 )
 
@@ -314,8 +314,9 @@ RECORDED = (SATA_AHCI, SAS_HBA, NVME_PATHS, USB_BRIDGE, VIRTIO, MD_SET, MAPPED, 
 
 NVME = Machine(
     name="nvme",
-    about="Two controllers with three namespaces, one of 4 KiB blocks; one with protection; a plain one; nvme-loop.",
-    disks={"one": 64, "two": 64, "three": 64, "protected": 64, "plain": 64, "loop": 64},
+    about="Two controllers with three namespaces, one of 4 KiB blocks; one with protection, one with other metadata; a "
+    "plain one; nvme-loop.",
+    disks={"one": 64, "two": 64, "three": 64, "protected": 64, "extended": 64, "plain": 64, "loop": 64},
     devices=(
         "nvme-subsys,id=subsystem,nqn=dual",
         "nvme,id=left,serial=DUAL0001,subsys=subsystem",
@@ -325,6 +326,8 @@ NVME = Machine(
         "nvme-ns,drive=three,bus=left,nsid=3,shared=off",
         "nvme,id=protected,serial=PROT0001",
         "nvme-ns,drive=protected,bus=protected,nsid=1,ms=8,pi=1",
+        "nvme,id=extended,serial=EXTD0001",
+        "nvme-ns,drive=extended,bus=extended,nsid=1,ms=8,mset=1",
         "nvme,id=plain,serial=PLAIN001,drive=plain",
         "virtio-blk-pci,drive=loop,serial=BACK0001",
     ),
@@ -506,6 +509,25 @@ CHANGES = Machine(
     kernel_arguments="root=/dev/disk/by-id/virtio-BOOT0001",  # its own root is in memory, and does not ask for this
 )
 
+# Nothing else than what is measured, so that little comes between.
+TIMING = Machine(
+    name="timing",
+    about="null_blk that a timer of the kernel's completes, quickly and slowly, and one with few places in its queue.",
+    modules=("configfs", "dm_mod", "ext4", "null_blk nr_devices=0 poll_queues=0"),
+    setup=(
+        "mount -t configfs configfs /sys/kernel/config",
+        "cd /sys/kernel/config/nullb",
+        "for each in 0:4000000 1:30000000; do",
+        "    mkdir nullb${each%:*} && cd nullb${each%:*}",
+        "    echo 64 >size && echo 1 >memory_backed && echo 2 >irqmode && echo ${each#*:} >completion_nsec",
+        "    echo 1 >power && cd ..",
+        "done",
+        "mkdir nullb2 && cd nullb2",
+        "echo 64 >size && echo 1 >memory_backed && echo 16 >hw_queue_depth && echo 1 >power",
+        "echo none >/sys/block/nullb2/queue/scheduler",  # which would have a queue of its own
+    ),
+)
+
 RESUME = Machine(
     name="resume",
     about="A file system on a disk that outlives a power cut in the middle of a plan.",
@@ -527,4 +549,4 @@ RESUME = Machine(
 )
 
 # Two run at a time: in this order they end together.
-TESTED = (RESUME, CHANGES, STACKS, SCSI, FAULTS, NVME)
+TESTED = (RESUME, CHANGES, STACKS, SCSI, FAULTS, NVME, TIMING)

@@ -122,7 +122,7 @@ MUTATIONS = (
         "faults",
         "bad_blocks",
         "csrc/load/engine_uring.c",
-        "sqe->off = slot->offset;",
+        "__atomic_store_n(&sqe->off, slot->offset, __ATOMIC_RELAXED);",
         "sqe->off = 0;",
     ),
     Mutation(
@@ -158,12 +158,28 @@ MUTATIONS = (
         "3 * (uint64_t)(now_ns - *slot->stamp)",
     ),
     Mutation(
+        "latencies-a-little-too-long",
+        "timing",
+        "fio_finds",
+        "csrc/load/inflight.h",
+        "(uint64_t)(now_ns - *slot->stamp)",
+        "(uint64_t)(now_ns - *slot->stamp) * 11 / 10",
+    ),
+    Mutation(
+        "responses-from-submission",
+        "timing",
+        "delays",
+        "csrc/load/recorder.h",
+        "(uint64_t)(now_ns - intended_ns)",
+        "(uint64_t)(now_ns - submitted_ns)",
+    ),
+    Mutation(
         "errors-counted-as-ios",
         "faults",
         "bad_blocks",
         "csrc/load/recorder.h",
         "    r->sheet->tally[class].errors++;",
-        "    r->sheet->tally[class].errors++;\n    histogram_record(r->sheet->tally[class].latency, 1);",
+        "    r->sheet->tally[class].errors++;\n    histogram_record(r->sheet->tally[class].latency, 1, 10);",
     ),
     Mutation(
         "errors-never-end-a-load",

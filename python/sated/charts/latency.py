@@ -117,7 +117,9 @@ def latency_histogram(study: Study) -> Figure:
         low = min(entry.latencies.percentile(0.001) for entry in own) / 1.1
         high = max(entry.latencies.max_ns for entry in own) * 1.1
         axis, scale, ns = _axis(low, high, own[0].latencies.percentile(50), width)
-        fine = [number for number in BINS if number * np.log10(high / low) <= AT_MOST_BINS]
+        # Of fewer bits, as many of the wider buckets to a bin.
+        most = BINS[-1] >> (10 - min(entry.latencies.histogram.bits for entry in own))
+        fine = [number for number in BINS if number <= most and number * np.log10(high / low) <= AT_MOST_BINS]
         per_decade = max(fine, default=BINS[0])
         bins.append(f"{per_decade} bins to a decade" + (f" ({op})" if len(ops) > 1 else ""))
         rows = []

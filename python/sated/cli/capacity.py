@@ -42,6 +42,9 @@ Method = Annotated[
 ]
 
 
+_NEED_NO_POWER = ("auto", "lba", "mode-select", "namespace")
+
+
 def capacity(
     uri: Uri,
     size: Size = None,
@@ -62,16 +65,34 @@ def capacity(
     that is interrupted, be it by a cut of power, is found again and finished with --resume.
     """
     import sated
+    from sated._provision import wanted_bytes
 
+    powers = (("--power-off", power_off), ("--power-on", power_on), ("--power-cycle", power_cycle))
     if (size is not None) + restore + resume + methods > 1 or (undo and not resume):
         raise Ends("give one of SIZE, --restore, --resume and --methods; --undo goes with --resume", USAGE)
+    changes = size is not None or restore or resume
+    given = [name for name, value in (("--confirm", confirm), *powers) if value is not None]
+    if method != "auto" and (resume or not changes):
+        given.append("--method")
+    if given and not changes:
+        raise Ends(f"{given[-1]} has no meaning where nothing is changed: give SIZE, --restore or --resume", USAGE)
+    if given and given[-1] == "--method":
+        raise Ends("--method has no meaning with --resume, which goes on by the method that was begun", USAGE)
+    if size is not None and method in _NEED_NO_POWER and any(value is not None for _, value in powers):
+        raise Ends(
+            f"the method {method} takes no power cycle: leave --power-off, --power-on and --power-cycle out", USAGE
+        )
     power = power_control(power_off, power_on, power_cycle)
     with sated.open(uri) as drive:
         if methods:
             _show_methods(drive.capacity_methods(), json)
             return
         wanted = _wanted(size) if size is not None else {}
-        if wanted or method == "namespace":
+        if wanted:
+            wanted_bytes(
+                drive, wanted.get("fraction"), wanted.get("bytes"), None, method
+            )  # refused before a word of loss
+        if wanted or (restore and method == "namespace"):
             _say_what_is_lost(drive, method)
         if wanted:
             now = drive.set_capacity(**wanted, method=method, power=power, confirm=confirm)
@@ -91,7 +112,7 @@ def capacity(
 
 
 def _wanted(size: str) -> dict[str, Any]:
-    if re.fullmatch(r"[0-9.]+%", size):
+    if re.fullmatch(r"([0-9]+\.?[0-9]*|\.[0-9]+)%", size):
         return {"fraction": float(size[:-1]) / 100}
     if re.fullmatch(r"0?\.[0-9]+|1\.0*", size):
         return {"fraction": float(size)}

@@ -18,6 +18,7 @@ from ._common import (
     Confirm,
     Ends,
     Json,
+    WipeSignatures,
     command,
     emit,
     epilog,
@@ -74,6 +75,7 @@ def purge(
     password: Password = None,
     master: Master = False,
     stall: Stall = None,
+    wipe_signatures: WipeSignatures = False,
     json: Json = False,
 ) -> int:
     """Erase a whole drive by its own commands, and look whether what was there can still be read.
@@ -85,6 +87,9 @@ def purge(
 
     if external is not None and method not in ("auto", "external"):
         raise Ends(f"--external records an erase that was done elsewhere: leave --method {method} out", USAGE)
+    others = (dry_run, resume, allow_usb_security, master, external, password, stall, confirm, method != "auto")
+    if list_ and any(each is not None and each is not False for each in others):
+        raise Ends("--list only shows what the drive has: give no other option with it but --json", USAGE)
     with sated.open(uri) as drive:
         if list_:
             return _list(drive, json)
@@ -108,6 +113,9 @@ def purge(
             }
             if dry_run:
                 return _dry(drive, drive.purge(dry_run=True, **wanted), json)  # type: ignore[call-overload]
+            if wipe_signatures:
+                drive.purge(dry_run=True, **wanted)  # type: ignore[call-overload] # what cannot be purged keeps them
+                drive.permit(confirm, wipe_signatures=True)
             try:
                 result = drive.purge(confirm=confirm, progress=tell, **wanted)  # type: ignore[call-overload]
             except KeyboardInterrupt:
@@ -162,6 +170,8 @@ def _dry(drive: Drive, way: PurgeMethod, json: bool) -> int:
         ("reaches", "all of the device" if way.whole else "what can be addressed here"),
         ("scope", guard.scope),
     ]
+    if way.why:
+        lines.append(("why", way.why))
     lines.extend(("against it", reason) for reason in guard.reasons)
     print(pairs(lines, 12))
     return OK

@@ -37,6 +37,8 @@ def settings(
 
     if restore and wanted:
         raise Ends("give settings or --restore, not both", USAGE)
+    if confirm is not None and not restore and not wanted:
+        raise Ends("--confirm has no meaning where nothing is set: give NAME=VALUE or --restore", USAGE)
     values = dict(_split(each) for each in wanted or [])
     asked: dict[str, Any] = {name: read(name, value) for name, value in values.items()}
     with sated.open(uri) as drive:

@@ -406,10 +406,13 @@ class _Runner:
         return True
 
     def _set_again(self) -> str:
-        """An LBA limit of a real drive is kept by the handle only, and what was set for the run was set back when it
-        was interrupted: the last ones are set again."""
+        """A change of a real drive's capacity that the run was killed in is finished first. An LBA limit is kept by the
+        handle only, and what was set for the run was set back when it was interrupted: the last ones are set again."""
         done = finished(self.journal.entries)
-        limits = [step for step in self.steps if step["kind"] == "capacity" and step["id"] in done]
+        limits = [step for step in self.steps if step["kind"] == "capacity"]
+        if limits and self.drive.provisioning().interrupted:
+            self.drive.resume_capacity(power=self.power, confirm=self.confirm)
+        limits = [step for step in limits if step["id"] in done]
         if limits:
             doing.set_capacity(self.drive, limits[-1], self.confirm, self.power)
         for step in self.steps:
@@ -433,6 +436,8 @@ class _Runner:
             power=self.power,
             tell=lambda now: self._tell(step, now),
         )
+        if step["kind"] == "capacity":
+            self._note_capacity(step.get("method", "lba"))
         self.time.begin(step)
         try:
             result = doing.perform(context, step)
@@ -466,6 +471,15 @@ class _Runner:
         self.manifest["settings"] = {**settings, name: {**settings.get(name, {}), **values}}
         _files.write_json(self.path / MANIFEST, self.manifest)
 
+    def _note_capacity(self, method: str) -> None:
+        """What a method finds before the run first uses it: the methods stand one on the other, and are lifted in the
+        order opposite to that of setting them."""
+        before = self.manifest.setdefault("capacity_before", {})
+        if method not in before:
+            now = self.drive.provisioning()
+            before[method] = now.accessible_bytes if method == "lba" else now.device_bytes
+            _files.write_json(self.path / MANIFEST, self.manifest)
+
     def _record(self, event: str, **fields: Any) -> None:
         """A line about a step that did not end; the step is done again even where it cannot be written."""
         with contextlib.suppress(OSError):
@@ -476,11 +490,10 @@ class _Runner:
         self._tell(self.steps[-1], doing.Now(phase="tables"))
         store.merge_tables(self.path, [step["id"] for step in self.steps if "workload" in step])
         self._set_back()
-        limits = [step for step in self.steps if step["kind"] == "capacity"]
-        if limits:
-            was, method = self.manifest["drive"]["capacity_bytes"], limits[-1].get("method", "lba")
+        for method, was in reversed(self.manifest.get("capacity_before", {}).items()):
             self.drive.set_capacity(bytes=was, method=method, power=self.power, confirm=self.confirm)
-            self._note_setting("accessible_bytes", restored=was)
+        if any(step["kind"] == "capacity" for step in self.steps):
+            self._note_setting("accessible_bytes", restored=self.manifest["drive"]["capacity_bytes"])
             self._save_state_file()
         self.manifest |= {"ended": utc_now(), "drive_after": _identity(self.drive.identity)}
         _files.write_json(self.path / MANIFEST, self.manifest)

@@ -94,8 +94,31 @@ class _Sink:
             self._last = counted
 
 
+def _check_has(drive: Drive, step: dict[str, Any]) -> None:
+    """Whether the drive has what a step asks of it, before hours were spent on those before it."""
+    if step["kind"] == "purge" and not step["optional"]:
+        drive.purge(method=step["method"], resume=True, dry_run=True)
+    elif step["kind"] == "capacity":
+        ways = {way.method: way for way in drive.capacity_methods()}
+        if not ways[step.get("method", "lba")].supported:
+            raise errors.UnsupportedError(str(ways[step["method"]].why_not))
+    elif step["kind"] == "settings":
+        missing = [name for name in step["wanted"] if name not in drive.settings().changeable]
+        if missing:
+            raise errors.UnsupportedError(
+                f"{drive.uri}: {', '.join(missing)} cannot be set; `sated settings {drive.uri}` shows what it has"
+            )
+
+
 def check(drive: Drive, steps: Iterable[dict[str, Any]]) -> None:
-    """Whether each load of a plan fits the drive, with the LBA limit that it will have by then. @raises ParseError."""
+    """Whether the drive has what a plan asks of it, and each load fits it with the LBA limit that it will have by then.
+    @raises ParseError, UnsupportedError."""
+    steps = list(steps)
+    for step in steps:
+        try:
+            _check_has(drive, step)
+        except errors.UnsupportedError as error:
+            raise errors.UnsupportedError(f"step {step['id']}: {error}") from None
     identity = drive.identity
     accessible, block = identity.capacity_bytes or 0, identity.logical_block_bytes or 512
     native = identity.native_capacity_bytes or accessible
@@ -133,8 +156,10 @@ def _purge(context: Context, step: dict[str, Any]) -> dict[str, Any]:
         of_s = None if now.eta_s is None else now.elapsed_s + now.eta_s
         context.tell(Now(phase="purge", t_s=now.elapsed_s, of_s=of_s))
 
+    left = context.drive.purge_pending()  # of a run that was killed in it; what nobody's journal tells of is not ours
+    resume = left is not None and left.journaled
     try:
-        result = context.drive.purge(method=step["method"], confirm=context.confirm, progress=tell)
+        result = context.drive.purge(method=step["method"], resume=resume, confirm=context.confirm, progress=tell)
     except errors.UnsupportedError as error:
         if not step["optional"]:
             raise

@@ -253,12 +253,12 @@ def merged(histograms: pa.Table, intervals: pa.Table) -> Histogram:
     """Rows of a histogram table as one histogram, with the minimum and maximum that the intervals of the same time and
     operations know exactly. @param intervals must be those of just these I/Os."""
     whole = Histogram()
-    for low, count in zip(histograms["bucket_low_ns"], histograms["count"], strict=True):
-        whole.merge(Histogram.from_buckets(low.values.to_numpy(), count.values.to_numpy()))
+    for low, count, bits in zip(histograms["bucket_low_ns"], histograms["count"], histograms["bits"], strict=True):
+        whole.merge(Histogram.from_buckets(low.values.to_numpy(), count.values.to_numpy(), bits=bits.as_py()))
     bounds = pc.min(intervals["lat_min_ns"]).as_py(), pc.max(intervals["lat_max_ns"]).as_py()
     if not whole.count or None in bounds:
         return whole
-    return Histogram.from_buckets(*whole.buckets(), minimum=int(bounds[0]), maximum=int(bounds[1]))
+    return Histogram.from_buckets(*whole.buckets(), bits=whole.bits, minimum=int(bounds[0]), maximum=int(bounds[1]))
 
 
 def _short(value: float | None) -> str:

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sated import _schemas, errors
+from sated._spool import Spool
 from sated.results import _files
 
 NAMES = ("intervals", "environment", "histograms")
@@ -44,9 +45,9 @@ def _of_load(name: str) -> pa.Schema:
     return of_load
 
 
-def _keyed(batches: Sequence[pa.RecordBatch], name: str, run: str, step: str) -> pa.Table:
-    """The batches as one table without chunks, with run and step in front."""
-    table = pa.Table.from_batches(batches, schema=_of_load(name)).combine_chunks()
+def _keyed(table: pa.Table, run: str, step: str) -> pa.Table:
+    """The table without chunks, with run and step in front."""
+    table = table.combine_chunks()
     for position, value in enumerate((run, step)):
         table = table.add_column(position, _KEYS[position], pa.repeat(pa.scalar(value, pa.string()), table.num_rows))
     return table
@@ -68,7 +69,7 @@ class StepWriter:
         self.directory = directory
         self._run = run
         self._step = step
-        self._batches: dict[str, list[pa.RecordBatch]] = {name: [] for name in NAMES}
+        self._kept = {name: Spool(_of_load(name)) for name in NAMES}
         self._events: list[dict[str, Any]] = []
         self._waiting: list[pa.RecordBatch] = []
         self._live: IO[bytes] | None = _files.open_for_writing(directory / LIVE)
@@ -77,18 +78,18 @@ class StepWriter:
 
     def intervals(self, batch: pa.RecordBatch) -> None:
         """Rows of finished intervals; in the stream about once a second. @raises OSError."""
-        self._batches["intervals"].append(batch)
+        self._kept["intervals"].add(batch)
         self._waiting.append(batch)
         if time.monotonic() - self._flushed >= _FLUSH_S:
             self.flush()
 
     def environment(self, batch: pa.RecordBatch) -> None:
         """Rows of what surrounded the intervals."""
-        self._batches["environment"].append(batch)
+        self._kept["environment"].add(batch)
 
     def histograms(self, batch: pa.RecordBatch) -> None:
         """Rows of finished histograms."""
-        self._batches["histograms"].append(batch)
+        self._kept["histograms"].add(batch)
 
     def event(self, kind: str, **fields: Any) -> None:
         """Something worth a line in events.jsonl: a verdict, a note, a drive that was restored."""
@@ -99,7 +100,8 @@ class StepWriter:
         if self._live is None:
             return
         if self._waiting:
-            for batch in _keyed(self._waiting, "intervals", self._run, self._step).to_batches():
+            waiting = pa.Table.from_batches(self._waiting, schema=_of_load("intervals"))
+            for batch in _keyed(waiting, self._run, self._step).to_batches():
                 self._stream.write_batch(batch)
             self._live.flush()
             self._waiting.clear()
@@ -107,12 +109,12 @@ class StepWriter:
 
     def table(self, name: str) -> pa.Table:
         """What has come so far, without the columns run and step."""
-        return pa.Table.from_batches(self._batches[name], schema=_of_load(name))
+        return self._kept[name].table()
 
     def finish(self) -> None:
         """Puts the tables in their places and removes the stream last. @raises OSError."""
         for name in NAMES:
-            table = _keyed(self._batches[name], name, self._run, self._step)
+            table = _keyed(self.table(name), self._run, self._step)
             _write_parquet(self.directory / f"{name}.parquet", table)
         lines = "".join(json.dumps(event, ensure_ascii=False, allow_nan=False) + "\n" for event in self._events)
         _files.write_bytes(self.directory / "events.jsonl", lines.encode())

@@ -113,6 +113,27 @@ def crypt(disk: str) -> Iterator[str]:
 
 
 @contextmanager
+def volume_without_extents(disk: str) -> Iterator[str]:
+    """Of a group that is active, while nothing of any logical volume lies on it: it has no holders."""
+    with built(f"vgextend --quiet --quiet group {disk}", f"vgreduce --quiet --quiet group {disk}; pvremove -qq {disk}"):
+        assert not list(Path("/sys/class/block", Path(disk).name, "holders").iterdir())
+        yield "is a physical volume of the LVM group group, which is active .dm-0, group-volume."
+
+
+@contextmanager
+def partition_without_extents(disk: str) -> Iterator[str]:
+    with volume_without_extents(partition(disk)) as why:
+        yield why
+
+
+@contextmanager
+def volume_without_metadata(disk: str) -> Iterator[str]:
+    """What group it is of stands on the others alone (pvcreate(8), --metadatacopies)."""
+    with built(f"pvcreate --quiet --quiet --metadatacopies 0 {disk}", f"pvremove --quiet --quiet {disk}"):
+        yield "is a physical volume of LVM that does not tell its group"
+
+
+@contextmanager
 def multipath(disk: str) -> Iterator[str]:
     table = f"0 {sectors(disk)} multipath 0 0 1 1 round-robin 0 1 1 {disk} 1"
     drives.dmsetup("create", "path", "--uuid", "mpath-victim", "--noudevsync", table=(table,))
@@ -145,6 +166,7 @@ Situation = Callable[[str], AbstractContextManager[str]]
 SITUATIONS: list[Situation] = [
     *(mounted_partition, elsewhere, swap, md_member, stopped_md_member),
     *(crypt, multipath, loop, loop_on_a_file, read_only),
+    *(volume_without_extents, partition_without_extents, volume_without_metadata),
 ]
 
 

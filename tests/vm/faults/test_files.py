@@ -143,14 +143,17 @@ def test_a_file_on_a_flakey_target_that_comes_and_goes(apart: Apart, engine: str
     second below the 100 that would end the load: 60 that succeed need more than the first two seconds."""
     flakey = drives.mapped("flakey", f"0 {LENGTH} flakey {apart.data} {FREE} 1 1 1 error_writes")
     apart.put(f"0 {LENGTH} linear {drives.mapped('slow', f'0 {LENGTH} delay {flakey} 0 100')} 0")
-    with sated.open(str(apart.path)) as drive:
+    name = Path(apart.data).name
+    with sated.open(str(apart.path)) as drive, drives.requests() as requests:
         mix = sated.Workload(read=0.5, write=0.5, access="random", size=BLOCK, depth=2)
-        before = drives.counted(Path(apart.data).name)
+        before = drives.counted(name)
         result = sated.load(drive, mix, ios=60, interval=0.2, engine=engine, seed=1, confirm=str(apart.path))
         moved = apart.moved(before)
+        seen = requests()
     rows = {op: [row for row in result.table.to_pylist() if row["op"] == op] for op in ("read", "write")}
     ios = {op: sum(row["ios"] for row in rows[op]) for op in rows}
-    assert (moved["reads"], moved["writes"]) == (ios["read"], ios["write"]) and sum(ios.values()) == 60
+    assert (moved["reads"], moved["writes"]) == (ios["read"], ios["write"]), f"{rows}\n{seen}"
+    assert sum(ios.values()) == 60
     assert not any(row["errors"] for row in rows["read"])
     failed = [row["t_s"] for row in rows["write"] if row["errors"]]
     assert failed and max(row["t_s"] for row in rows["write"] if row["ios"]) > failed[0]

@@ -126,7 +126,8 @@ def check_pulled(node: str, switch: Path, engine: str) -> None:
     result = gone.value.result
     rows = result.table.to_pylist()
     assert sum(row["ios"] for row in rows) >= counted >= 200
-    assert rows[0]["ios"] > 0 and rows[0]["errors"] == 0
+    # A slow host may leave the first tenth of a second without any.
+    assert next(row for row in rows if row["ios"])["errors"] == 0
     assert sum(row["errors"] for row in rows) >= len(result.failed_ios) > 0
     for _ in range(100):  # the kernel may still be taking it away
         if not Path("/sys/class/block", node).exists():

@@ -16,7 +16,9 @@ def check_slow(path: str, engine: str, least_ms: float) -> None:
         work = sated.Workload(op="randread", size="4k", depth=4)
         totals = sated.load(drive, work, ios=40, engine=engine, seed=1).totals
     assert (totals.ios, totals.errors) == (40, 0)
-    assert totals.lat_min_ns is not None and totals.lat_min_ns >= least_ms * 1e6
+    # Not of each: where the host takes the processor away, the guest's jiffies lag behind and then run ahead.
+    median = totals.histogram().percentile(50)
+    assert median is not None and median >= least_ms * 1e6
     # Little's law: four outstanding, each for no less than that; fewer only while the last ones end.
     assert totals.iops <= 4000 / least_ms
     assert totals.lat_mean_ns is not None and 2.5 < totals.iops * totals.lat_mean_ns / 1e9 < 4.1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import subprocess
@@ -33,6 +34,10 @@ def told(*command: str) -> dict[str, Any]:
         ["nvme", *command, "--output-format=json"], capture_output=True, check=True, timeout=30
     ).stdout
     return dict(json.loads(text))
+
+
+def serial_of(controller: str) -> str:
+    return Path("/sys/class/nvme", controller, "serial").read_text().strip()
 
 
 def controllers() -> list[str]:
@@ -191,7 +196,84 @@ def test_a_load_is_what_the_kernel_counts(nodes: dict[str, str], name: str, engi
     drives.check_reads(nodes[name], engine)
 
 
+def test_metadata_that_the_kernel_does_not_carry(said: dict[str, Any]) -> None:
+    """Eight bytes at the end of each block that are no protection information: Linux gives that no capacity."""
+    controller = next(each for each in controllers() if serial_of(each) == "EXTD0001")
+    disk = re.sub(r"c\d+n", "n", next(each.name for each in Path("/sys/class/nvme", controller).glob("nvme*n*")))
+    assert int(Path("/sys/class/block", disk, "size").read_text()) == 0
+    assert told("id-ns", f"/dev/{disk}")["flbas"] & 16
+    with pytest.raises(sated.UnsupportedError, match="each of its blocks has 8 bytes of metadata at its end, which it"):
+        sated.open(f"/dev/{disk}")
+
+
 # From here on nothing of what the disks held is left.
+
+
+def guard(data: bytes) -> int:
+    """The CRC of SBC-4, 4.22.4: polynomial 18BB7h, the most significant bit first, from 0."""
+    crc = 0
+    for byte in data:
+        crc ^= byte << 8
+        for _ in range(8):
+            crc = (crc << 1 ^ (0x18BB7 if crc & 0x8000 else 0)) & 0x1FFFF
+    return crc
+
+
+def test_the_guard_is_that_of_the_standard() -> None:
+    """SBC-4, table 38: 32 bytes each."""
+    samples = {
+        bytes(32): 0x0000,
+        b"\xff" * 32: 0xA293,
+        bytes(range(32)): 0x0224,
+        b"\xff\xff" + bytes(30): 0x21B8,
+        bytes(range(255, 223, -1)): 0xA0B7,
+    }
+    assert {data: guard(data) for data in samples} == samples
+
+
+def test_protection_information_is_carried_and_checked(nodes: dict[str, str], tmp_path: Path) -> None:
+    """What a load writes has guard and reference tag by the standard; a block whose guard is wrong fails a load, with
+    the errno of the kernel for it (BLK_STS_PROTECTION); and who does it is said, as it is set."""
+    node = nodes["PROT0001-1"]
+    parts = [f"--data={tmp_path / 'data'}", f"--metadata={tmp_path / 'metadata'}"]
+    sizes = ["--block-count=0", "--data-size=512", "--metadata-size=8", "--prinfo=0"]
+
+    def block(verb: str, lba: int) -> None:
+        command = ["nvme", verb, f"/dev/{node}", f"--start-block={lba}", *sizes, *parts]
+        subprocess.run(command, capture_output=True, check=True, timeout=30)
+
+    reading = sated.Workload(op="read", size="4k", offset=0, length=4096)
+    switch = Path("/sys/class/block", node, "integrity/read_verify")
+    with sated.open(f"/dev/{node}") as drive:
+        assert "T10-DIF-TYPE1-CRC" in drive.identity.note
+        written = sated.load(drive, sated.Workload(op="write", size="4k"), ios=512, confirm="PROT0001")
+        assert written.totals.errors == 0
+        assert "(T10-DIF-TYPE1-CRC): the kernel makes guard and reference tag" in written.note
+    for lba in (0, 7, 4095):
+        block("read", lba)
+        data, metadata = (tmp_path / "data").read_bytes(), (tmp_path / "metadata").read_bytes()
+        assert data != bytes(512)
+        assert int.from_bytes(metadata[:2]) == guard(data)
+        assert int.from_bytes(metadata[4:]) == lba
+    block("read", 5)
+    right = (tmp_path / "metadata").read_bytes()
+    (tmp_path / "metadata").write_bytes(bytes([right[0], right[1] ^ 1]) + right[2:])
+    with sated.open(f"/dev/{node}") as drive:
+        assert sated.load(drive, reading, ios=1).totals.errors == 0
+        block("write", 5)
+        for verify, says in (
+            ("1", "makes guard and reference tag of what is written and checks them"),
+            ("0", "makes it of what is written, and leaves the rest to the controller"),
+        ):
+            switch.write_text(verify)
+            with pytest.raises(OSError) as caught:
+                sated.load(drive, reading, ios=1, on_error="stop")
+            assert caught.value.result.failed_ios == [(0, -errno.EILSEQ)]
+            assert says in caught.value.result.note
+        switch.write_text("1")
+        (tmp_path / "metadata").write_bytes(right)
+        block("write", 5)
+        assert sated.load(drive, reading, ios=1).totals.errors == 0
 
 
 @pytest.mark.parametrize("name", [*NAMESPACES, "PROT0001-1"])
