@@ -195,7 +195,13 @@ class Guest:
                 self.process.wait(10)
 
     def unplug(self, device: str) -> None:
+        # QEMU's UAS device must not go while a request of it is on its way (hw/usb/dev-uas.c, usb_uas_cancel_io, ends
+        # QEMU then): a machine that is stopped has none. The guest, which goes on afterwards, still has.
+        if stopped := device == "uas":
+            self.ask("stop")
         self.ask("device_del", {"id": device})
+        if stopped:
+            self.ask("cont")
 
     def plug(self, device: str) -> None:
         driver, *properties = self.machine.spares[device].split(",")
@@ -203,19 +209,24 @@ class Guest:
         values = {name: int(text) if text.isdecimal() else text for name, text in texts.items()}
         self.ask("device_add", {"driver": driver, **values})
 
-    def ask(self, wanted: str, given: dict[str, Any]) -> None:
+    def ask(self, wanted: str, given: dict[str, Any] | None = None) -> None:
         """By QMP: one JSON object in a line each way, after a greeting and between events (QEMU's
         docs/interop/qmp-spec.rst)."""
+        asked = " ".join([wanted, *([given["id"]] if given else [])])
         self.monitor.settimeout(30)
-        with self.monitor.makefile("rw") as lines:
-            # Leave to give commands may be asked for again.
-            for command, arguments in (("qmp_capabilities", {}), (wanted, given)):
-                lines.write(json.dumps({"execute": command, "arguments": arguments}) + "\n")
-                lines.flush()
-                answer = next(told for told in map(json.loads, lines) if not {"return", "error"}.isdisjoint(told))
-                if "error" in answer and command == wanted:
-                    self.kill()
-                    raise self.failed(f"could not do {wanted} {given['id']}: {answer['error']['desc']}")
+        try:
+            with self.monitor.makefile("rw") as lines:
+                # Leave to give commands may be asked for again.
+                for command, arguments in (("qmp_capabilities", {}), (wanted, given or {})):
+                    lines.write(json.dumps({"execute": command, "arguments": arguments}) + "\n")
+                    lines.flush()
+                    answer = next(told for told in map(json.loads, lines) if not {"return", "error"}.isdisjoint(told))
+                    if "error" in answer and command == wanted:
+                        self.kill()
+                        raise self.failed(f"could not do {asked}: {answer['error']['desc']}")
+        except (OSError, StopIteration) as error:  # QEMU has ended, or says nothing for half a minute
+            self.kill()
+            raise self.failed(f"did not answer {asked}") from error
 
     def output(self) -> str:
         path = self.out / "output"
