@@ -175,6 +175,7 @@ int device_open(struct sated_drive *d, uint64_t rdev)
         if (!d->identity.note[0])
             snprintf(d->identity.note, sizeof d->identity.note, "named by its node %.200s", through);
     } else {
+        calls.close(block.command_fd); /* which looking for the reason has opened */
         calls.close(block.fd);
         d->device = rdev;
         stand_alone(d, &f, disk);

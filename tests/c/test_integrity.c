@@ -115,6 +115,28 @@ static void refused(void)
     empty(0, 0, 0, NULL, -ENOMEDIUM, "has no capacity");
 }
 
+static unsigned open_files(void)
+{
+    unsigned n = 0;
+    for (int fd = 0; fd < 1024; fd++)
+        n += opened_as[fd].disk != NULL;
+    return n;
+}
+
+/* The controller of such a namespace stands alone, and what was opened to find that out is closed. */
+static void by_its_controller(void)
+{
+    disks_new();
+    put_attribute("m", "nvme0n1", "size", "0\n");
+    forget_tree(in("m/sys/devices/pci0/nvme/nvme0/nvme0n2"));
+    disks[NS1].ms = 64;
+    struct sated_drive *d = disk_open("nvme0");
+    CHECK_EQ(d->kind, HANDLE_COMMANDS);
+    CHECK_EQ(open_files(), 1);
+    sated_drive_close(d);
+    CHECK_EQ(open_files(), 0);
+}
+
 int main(void)
 {
     if (tree_begin())
@@ -124,6 +146,7 @@ int main(void)
     carried_by_others();
     said_of_a_load();
     refused();
+    by_its_controller();
     tree_end();
     return check_done();
 }
