@@ -13,6 +13,7 @@
 
 #define MINUTE (60 * PURGE_SECOND)
 #define TRIM_RANGES 64 /* in one block of 512 bytes */
+#define MEDIUM_ERROR 3 /* sense key: how an adapter tells UNC, where it keeps the registers back */
 
 enum { SET_PASSWORD = 0xf1, UNLOCK = 0xf2, ERASE_UNIT = 0xf4, DISABLE_PASSWORD = 0xf6 };
 
@@ -69,8 +70,10 @@ static int ask_by_reading(struct sated_drive *d, const struct purge_look *l)
     if (!rc)
         rc = sated_ata_raw(d, &c, block, NULL, NULL);
     buffer_free(block, PURGE_PAGE);
-    bool unreadable =
-        rc == SATED_ATA && error_last()->ata_error & 0x40 && !(error_last()->ata_error & 4); /* UNC, ABRT */
+    const struct sated_detail *why = error_last();
+    bool unreadable = rc == SATED_SENSE
+                          ? why->sense_key == MEDIUM_ERROR
+                          : rc == SATED_ATA && why->ata_error & 0x40 && !(why->ata_error & 4); /* UNC, ABRT */
     if (!rc || unreadable || purge_is_answer(rc)) {
         rc = rc && !unreadable;
         error_copy(&before);

@@ -415,6 +415,25 @@ static void test_unclear(void)
     }
 }
 
+/* A block that cannot be corrected is read, whichever way the bridge tells of it. */
+static void test_uncorrectable(void)
+{
+    static const uint32_t bridges[] = {SATED_FAULT_FIXED_SENSE, SATED_FAULT_NO_REGISTERS};
+    for (size_t i = 0; i < 2; i++) {
+        struct sated_drive *d = watched(ATA);
+        struct sated_sim_fault f;
+        sated_sim_fault_init(&f);
+        f.kind = SATED_FAULT_FAIL;
+        f.opcode = 0xc8; /* READ DMA */
+        f.ata_error = 0x40;
+        ruin(d, bridges[i], 0, -1, 0, 0);
+        CHECK_EQ(sated_sim_fail(d, &f), 0);
+        CHECK_EQ(pending(d, ""), SATED_PURGE_NOTHING);
+        CHECK_EQ(times(0xc8), 1);
+        sated_drive_close(d);
+    }
+}
+
 /* An erase that gives no answer: what is told of the command says also how to go on. */
 static void test_no_answer(void)
 {
@@ -828,6 +847,7 @@ int main(void)
     test_locked_capacity();
     test_bridges();
     test_unclear();
+    test_uncorrectable();
     test_no_answer();
     test_no_identity();
     test_words();
