@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import resource
 from typing import Any
 
 import pyarrow as pa
 import pytest
+import sated
 from sated import _spool
 from sated._spool import Spool
 
@@ -39,6 +41,26 @@ def test_a_large_one_waits_elsewhere() -> None:
         spool.add(batch(n, 5000))  # 40 KB
     assert pa.total_allocated_bytes() - before < 4 << 20
     assert spool.table().num_rows == 2000
+
+
+def test_a_file_that_takes_no_more() -> None:
+    """The kernel ends a write in the midst of a batch: what came before it is there, and so is what comes then."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    spool, told = Spool(SCHEMA), 0
+    resource.setrlimit(resource.RLIMIT_FSIZE, (3 << 20, hard))
+    try:
+        for n in range(200):  # 8 MB
+            try:
+                spool.add(batch(n, 5000))
+            except sated.SatedError as error:
+                told += 1
+                assert isinstance(error, OSError) and error.errno == errno.EFBIG
+                assert "the tables of a load cannot be put there" in str(error) and "set TMPDIR" in str(error)
+        table = spool.table()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert told == 1
+    assert table.equals(pa.Table.from_batches([batch(n, 5000) for n in range(200)]))
 
 
 def test_no_room_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
