@@ -483,6 +483,24 @@ def test_what_the_drive_has_not_is_told_before_anything_is_done(
     assert not (tmp_path / "run" / "run.json").exists()
 
 
+class Commands(sated.Transport):
+    """A drive without blocks that could be read and written here, of which the limit "lba" would be one."""
+
+    simulated = True
+
+    def scsi(self, cdb: bytes, data_out: bytes | None, data_in_len: int, timeout_ms: int) -> Any:
+        return bytes(data_in_len)
+
+
+def test_a_drive_of_commands_alone_has_no_limit_of_blocks(tmp_path: Path) -> None:
+    plan = {"name": "half", "step": [{"kind": "capacity", "fraction": 0.5}]}
+    with (
+        sated.open(Commands()) as drive,
+        pytest.raises(sated.UnsupportedError, match=r"step 0001-50-capacity: .*limiting its capacity is not possible"),
+    ):
+        sated.review(drive, plan=plan, out=tmp_path / "run")
+
+
 @pytest.mark.parametrize("methods", [("hpa", "lba"), ("dco", "hpa"), ("lba", "dco")])
 def test_limits_by_several_methods_are_all_lifted(tmp_path: Path, methods: tuple[str, str]) -> None:
     """ACS-2 7.7: no overlay is changed beneath a host protected area, so the order matters."""

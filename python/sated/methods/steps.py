@@ -99,9 +99,9 @@ def _check_has(drive: Drive, step: dict[str, Any]) -> None:
     if step["kind"] == "purge" and not step["optional"]:
         drive.purge(method=step["method"], resume=True, dry_run=True)
     elif step["kind"] == "capacity":
-        ways = {way.method: way for way in drive.capacity_methods()}
-        if not ways[step.get("method", "lba")].supported:
-            raise errors.UnsupportedError(str(ways[step["method"]].why_not))
+        way = next(way for way in drive.capacity_methods() if way.method == step.get("method", "lba"))
+        if not way.supported:
+            raise errors.UnsupportedError(str(way.why_not))
     elif step["kind"] == "settings":
         missing = [name for name in step["wanted"] if name not in drive.settings().changeable]
         if missing:
