@@ -134,6 +134,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
             ["--external", "x", "--stall", "9"],
             ["--method", "security", "--stall", "9"],
         ),
+        ["--list", "--wipe-signatures"],
         *(["--external", "x", "--password", "y"], ["--method", "sanitize-block", "--allow-usb-security"]),
     ):
         assert main(["purge", uri, *words]) == 2, words

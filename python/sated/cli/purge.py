@@ -87,8 +87,8 @@ def purge(
 
     if external is not None and method not in ("auto", "external"):
         raise Ends(f"--external records an erase that was done elsewhere: leave --method {method} out", USAGE)
-    others = (dry_run, resume, allow_usb_security, master, external, password, stall, confirm, method != "auto")
-    if list_ and any(each is not None and each is not False for each in others):
+    others = [dry_run, resume, allow_usb_security, master, wipe_signatures, external, password, stall, confirm]
+    if list_ and (method != "auto" or any(each is not None and each is not False for each in others)):
         raise Ends("--list only shows what the drive has: give no other option with it but --json", USAGE)
     with sated.open(uri) as drive:
         if list_:
