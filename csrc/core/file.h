@@ -39,7 +39,7 @@ int file_patch(const char *path, uint64_t offset, const void *data, size_t bytes
 /* Makes a folder, and those above it, with this mode where they are not there. Return: 0 or an error. */
 int file_folder(const char *path, mode_t mode);
 
-/* Whether nobody but root and this user may put files into a folder: who goes by them does what they say.
+/* Whether a folder is root's or this user's, and not for everybody to write to: who goes by its files does what they say.
  * Return: 0, SATED_UNSAFE with what to do, or an errno. */
 int file_folder_check(const char *path);
 

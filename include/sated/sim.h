@@ -70,7 +70,8 @@ int sated_sim_save(struct sated_drive *d, const char *path);
  * capacity that were interrupted are undone by that: nothing of them is left to be resumed. @param path written by
  * sated_sim_save for the same model and keys.
  * Return: 0; SATED_STATE for one of another drive, a damaged one, or while a load runs; SATED_UNSUPPORTED for another
- * drive; or an errno. Whenever it fails the drive is as it was, but where only its own file could not be written. */
+ * drive; or an errno. Whenever it fails the drive is as it was, but where only its own file could not be
+ * written, or a journal beside that not be removed. */
 int sated_sim_restore(struct sated_drive *d, const char *path);
 
 /* Switches power off and on: what the write buffer held is kept only if the model has capacitors; locks, freezes and

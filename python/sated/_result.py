@@ -195,7 +195,7 @@ class Result:
     more than 1 MiB are mapped from an unnamed file in TMPDIR.
 
     `failed_ios`: offset and negated errno of the first 16 that failed. `note`: what has to be said, such as an engine
-    that stood in for another. `limited`: whether `ios`, `bytes` or the last of addresses= could end it.
+    that stood in for another. `limited`: whether `ios` or `bytes` could end it, or its addresses are the caller's.
     """
 
     workload: Workload
