@@ -143,17 +143,19 @@ class Feed:
 
         n = 0
         while True:
-            before = n
+            some = False  # in this turn: one that has none would be begun anew for ever
             if is_array(self._addresses):
                 for at in range(0, len(self._addresses), _SLICE):
-                    n += 1
+                    some = True
                     end = at + _SLICE >= len(self._addresses) and not self._repeat
                     yield rows(self._addresses[at : at + _SLICE], "addresses="), end
             else:
                 for chunk in self._addresses:
-                    yield rows(chunk, f"chunk {n}"), False
+                    given = rows(chunk, f"chunk {n}")
+                    some |= len(given) > 0
                     n += 1
-            if not self._repeat or n == before:
+                    yield given, False
+            if not self._repeat or not some:
                 yield np.empty(0, dtype("sated_address")), True
 
 

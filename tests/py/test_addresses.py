@@ -112,6 +112,8 @@ def test_generator(place: tuple[sated.Drive, dict[str, Any]], tmp_path: Path) ->
     assert sated.load(drive, given(again), **engine).totals.ios == 15
     assert sated.load(drive, given(again), **engine).totals.ios == 15
     assert sated.load(drive, given(again, repeat=True), ios=77, **engine).totals.ios == 77
+    nothing = given([offsets(0), offsets(0)], repeat=True)  # of which there is no end, nor any I/O
+    assert sated.load(drive, nothing, seconds=60, **engine).totals.ios == 0
 
 
 def test_slow_generator(tmp_path: Path) -> None:
