@@ -95,6 +95,8 @@ int options_take_workload(struct sated_load *l, const struct sated_workload *w)
     if (supply_is_on(&l->options) && spread_is_needed(&l->workload))
         return refused(
             "addresses of the caller's contradict access, streams, zones, active and segments; leave one out");
+    if (supply_is_on(&l->options) && !l->mix.max_bytes)
+        return refused("a load that only flushes never uses its addresses up; leave them out");
     if (l->options.bytes && !l->mix.max_bytes)
         return refused("a limit of bytes never ends a load that only flushes; limit its time or its I/Os");
     return 0;

@@ -409,6 +409,9 @@ static void refusals(void)
     CHECK_EQ(sated_workload_set(&w, "access", "zipf"), 0);
     CHECK_EQ(sated_load_start(&l, &d, 1, &w, &opt), SATED_PARSE);
     CHECK_TEXT(last_text(), "addresses of the caller's contradict access");
+    w = work("flush", "4k", 1, 1);
+    CHECK_EQ(sated_load_start(&l, &d, 1, &w, &opt), SATED_PARSE);
+    CHECK_TEXT(last_text(), "only flushes never uses its addresses up");
 
     sated_workload_init(&w);
     CHECK_EQ(sated_workload_set(&w, "read", "50"), 0);
