@@ -345,7 +345,7 @@ static void last_words(struct real *real)
             snprintf(to + strlen(to), room - strlen(to),
                      "%s%s: the kernel was too busy and took no I/O in %" PRIu64 " calls, which is in the latencies",
                      *to ? "; " : "", m->name, put_off(real, m));
-        if (m->unsent)
+        if (m->unsent > all) /* what the last moments had due is no backlog */
             snprintf(to + strlen(to), room - strlen(to),
                      "%s%s: slower than the rate, %" PRIu64 " I/Os that were due by the end were not submitted",
                      *to ? "; " : "", m->name, m->unsent);

@@ -17,9 +17,11 @@ static ssize_t do_io(const struct member *m, uint32_t op, uint8_t *p, uint32_t b
         return kernel.read_at(m->fd, p, bytes, offset);
     if (op == SATED_WRITE)
         return kernel.write_at(m->fd, p, bytes, offset);
-    int rc = op == SATED_TRIM           ? kernel.punch(m->fd, offset, bytes)
-             : op == SATED_WRITE_ZEROES ? kernel.zero(m->fd, offset, bytes)
-                                        : kernel.flush(m->fd);
+    int rc;
+    if (op == SATED_TRIM) /* a hole in a block device would be zeros written */
+        rc = m->is_block ? kernel.discard(m->fd, offset, bytes) : kernel.punch(m->fd, offset, bytes);
+    else
+        rc = op == SATED_WRITE_ZEROES ? kernel.zero(m->fd, offset, bytes) : kernel.flush(m->fd);
     return rc ? rc : (ssize_t)bytes;
 }
 

@@ -12,28 +12,8 @@
 
 #include "core/error.h"
 #include "load/kernel.h"
+#include "load/uring_abi.h"
 #include "transport/tasks.h"
-
-/* Newer than the oldest headers we build with. */
-#ifndef IORING_SETUP_COOP_TASKRUN
-#define IORING_SETUP_COOP_TASKRUN (1U << 8)
-#endif
-#ifndef IORING_SETUP_SINGLE_ISSUER
-#define IORING_SETUP_SINGLE_ISSUER (1U << 12)
-#endif
-#ifndef IORING_SETUP_DEFER_TASKRUN
-#define IORING_SETUP_DEFER_TASKRUN (1U << 13)
-#endif
-#ifndef IORING_SETUP_NO_SQARRAY
-#define IORING_SETUP_NO_SQARRAY (1U << 16)
-#endif
-
-#ifndef IORING_REGISTER_RING_FDS
-#define IORING_REGISTER_RING_FDS 20
-#endif
-#ifndef IORING_ENTER_REGISTERED_RING
-#define IORING_ENTER_REGISTERED_RING (1U << 4)
-#endif
 
 /* tests/bench builds this file with another value: what nothing but the loop costs. */
 #ifndef URING_NOP
@@ -115,6 +95,15 @@ static bool ring_map(struct uring *u, const struct io_uring_params *p)
     return true;
 }
 
+static void put_discard(struct io_uring_sqe *sqe, uint64_t offset, uint64_t bytes)
+{
+    sqe->opcode = OP_URING_CMD;
+    sqe->off = CMD_DISCARD;
+    sqe->addr = offset;
+    sqe->len = 0;
+    memcpy((uint8_t *)sqe + ADDR3_AT, &bytes, sizeof bytes);
+}
+
 /* Registers file and memory with the kernel, which saves looking them up for each I/O; works without, but says so. */
 static void ring_register(struct uring *u, struct worker *w, uint32_t opcodes[SATED_OPS])
 {
@@ -135,7 +124,8 @@ static void ring_register(struct uring *u, struct worker *w, uint32_t opcodes[SA
     u->registered = file || memory;
     opcodes[SATED_READ] = URING_NOP ? IORING_OP_NOP : memory ? IORING_OP_READ_FIXED : IORING_OP_READ;
     opcodes[SATED_WRITE] = memory ? IORING_OP_WRITE_FIXED : IORING_OP_WRITE;
-    opcodes[SATED_TRIM] = opcodes[SATED_WRITE_ZEROES] = IORING_OP_FALLOCATE;
+    opcodes[SATED_WRITE_ZEROES] = IORING_OP_FALLOCATE;
+    opcodes[SATED_TRIM] = w->member->is_block ? OP_URING_CMD : IORING_OP_FALLOCATE;
     opcodes[SATED_FLUSH] = IORING_OP_FSYNC;
     /* What all entries have in common is filled in once; the kernel only reads them. */
     for (uint32_t i = 0; i <= u->mask; i++) {
@@ -168,6 +158,8 @@ static inline void put(void *entry, struct slot *slot, const struct kind *kind, 
     if (carries) {
         sqe->addr = (uintptr_t)memory;
         sqe->len = kind->bytes;
+    } else if (kind->opcode == OP_URING_CMD) {
+        put_discard(sqe, slot->offset, kind->bytes);
     } else { /* fallocate: the length stands in addr, the mode in len; fsync has neither */
         sqe->addr = kind->bytes;
         sqe->len = kind->mode;
@@ -260,21 +252,10 @@ static int ring_open(struct uring *u, uint32_t entries, uint32_t polled, struct 
     return 0;
 }
 
-/* Whether completions can be polled for is known only once one has been. Return: 0 or a negated errno. */
-static int try_read(struct uring *u, const struct worker *w)
+/* Does one I/O by itself. Return: its result. */
+static int try_one(struct uring *u, const struct io_uring_sqe *sqe)
 {
-    const struct mix *mix = &w->member->load->mix;
-    const uint32_t bytes = mix->bytes[0];
-    uint8_t *memory = aligned_alloc(4096, (bytes + 4095) & ~4095u);
-    if (!memory)
-        return load_no_memory();
-    struct io_uring_sqe *sqe = &u->sqes[u->tail & u->mask];
-    memset(sqe, 0, sizeof *sqe);
-    sqe->opcode = IORING_OP_READ;
-    sqe->fd = w->member->fd;
-    sqe->off = w->member->range.first;
-    sqe->addr = (uintptr_t)memory;
-    sqe->len = bytes;
+    u->sqes[u->tail & u->mask] = *sqe;
     __atomic_store_n(u->sq_tail, ++u->tail, __ATOMIC_RELEASE);
     int rc = 0;
     uint32_t head = *u->cq_head;
@@ -285,8 +266,44 @@ static int try_read(struct uring *u, const struct worker *w)
         rc = u->cqes[head & u->cq_mask].res;
         __atomic_store_n(u->cq_head, head + 1, __ATOMIC_RELEASE);
     }
+    return rc;
+}
+
+/* Whether completions can be polled for is known only once one has been. Return: 0 or a negated errno. */
+static int try_read(struct uring *u, const struct worker *w)
+{
+    const uint32_t bytes = w->member->load->mix.bytes[0];
+    uint8_t *memory = aligned_alloc(4096, (bytes + 4095) & ~4095u);
+    if (!memory)
+        return load_no_memory();
+    struct io_uring_sqe sqe = {.opcode = IORING_OP_READ,
+                               .fd = w->member->fd,
+                               .off = w->member->range.first,
+                               .addr = (uintptr_t)memory,
+                               .len = bytes};
+    int rc = try_one(u, &sqe);
     free(memory);
     return rc < 0 ? rc : 0;
+}
+
+/* Asks for a discard of nothing at an address that is none: a kernel that has discards says that it is invalid. */
+static int try_discard(struct uring *u, const struct worker *w)
+{
+    const struct mix *mix = &w->member->load->mix;
+    bool trims = false;
+    for (uint32_t i = 0; i < mix->n; i++)
+        trims |= mix->op[i] == SATED_TRIM;
+    if (!trims || !w->member->is_block)
+        return 0;
+    struct io_uring_sqe sqe = {.fd = w->member->fd};
+    put_discard(&sqe, 1, 0);
+    if (try_one(u, &sqe) == -EINVAL)
+        return 0;
+    return error_set(
+        SATED_UNSUPPORTED, SATED_LAYER_NONE,
+        "%s: io_uring of this kernel has no trims of it (Linux 6.12 has those of drives that take any); let "
+        "the engine be auto, or threads",
+        w->member->name);
 }
 
 /* A ring that polls as wanted, or, with a note, does less of it. */
@@ -346,6 +363,8 @@ static int uring_init(struct uring *u, struct worker *w)
     if (!(p.features & IORING_FEAT_EXT_ARG) || !(p.features & IORING_FEAT_SINGLE_MMAP))
         return error_set(-ENOSYS, SATED_LAYER_NONE,
                          "io_uring of this kernel is too old (5.11 is needed); let the engine be auto");
+    if (!rc)
+        rc = try_discard(u, w);
     if (rc)
         return rc;
     ring_register(u, w, opcodes);

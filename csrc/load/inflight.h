@@ -182,7 +182,7 @@ inflight_fill(struct inflight *f, struct worker *w, uint32_t n, struct variant v
             told = ration_next(&w->ration, mix, &class);
             kind = &kinds[class];
         }
-        if (v.by_bytes && !load_limit_take_bytes(m, kind->bytes))
+        if (v.by_bytes && w->recorder.limited && !load_limit_take_bytes(m, kind->bytes))
             break;
         struct slot *slot = free_slot[i];
         slot->kind = kind;

@@ -28,6 +28,7 @@ struct member {
     uint32_t scale;
     int fd; /* lent by transport; -1 if simulated */
     bool direct;
+    bool is_block; /* a block device, not a file */
     struct address_range range;
     const char *name; /* for messages */
     struct supply_queue supply;

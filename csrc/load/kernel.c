@@ -5,8 +5,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
+#include <linux/fs.h>
 #include <linux/io_uring.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -118,6 +120,16 @@ static int punch(int fd, uint64_t offset, uint64_t bytes)
     return allocate(fd, FALLOC_FL_PUNCH_HOLE, offset, bytes);
 }
 
+static int discard(int fd, uint64_t offset, uint64_t bytes)
+{
+    uint64_t range[2] = {offset, bytes};
+    int rc;
+    do
+        rc = result(ioctl(fd, BLKDISCARD, range));
+    while (rc == -EINTR);
+    return rc;
+}
+
 static int zero(int fd, uint64_t offset, uint64_t bytes)
 {
     return allocate(fd, FALLOC_FL_ZERO_RANGE, offset, bytes);
@@ -161,6 +173,7 @@ struct kernel kernel = {
     .pin = pin,
     .sharpen = sharpen,
     .punch = punch,
+    .discard = discard,
     .zero = zero,
     .flush = flush,
 };

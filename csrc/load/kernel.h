@@ -30,8 +30,9 @@ struct kernel {
     ssize_t (*write_at)(int fd, const void *p, size_t bytes, uint64_t offset);
     int (*pin)(uint32_t cpu); /* this thread */
     void (*sharpen)(void);    /* this thread's sleeps end when they are to, not up to 50 us later */
-    int (*punch)(int fd, uint64_t offset, uint64_t bytes); /* a hole in a file */
-    int (*zero)(int fd, uint64_t offset, uint64_t bytes);  /* keeps the blocks */
+    int (*punch)(int fd, uint64_t offset, uint64_t bytes);   /* a hole in a file */
+    int (*discard)(int fd, uint64_t offset, uint64_t bytes); /* of a block device */
+    int (*zero)(int fd, uint64_t offset, uint64_t bytes);    /* keeps the blocks */
     int (*flush)(int fd);
 };
 

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/error.h"
 #include "load/options.h"
@@ -146,6 +147,8 @@ int options_take_drive(struct sated_load *l, struct member *m)
         rc = handle_lend(m->drive, writing, &m->direct, &alignment, &m->fd);
         if (rc)
             return rc;
+        struct stat st;
+        m->is_block = !fstat(m->fd, &st) && S_ISBLK(st.st_mode);
         char beside[256];
         if (m->drive->node[0] && integrity_tell(beside, sizeof beside, m->drive->node))
             load_note(l, "%s: %s", m->name, beside);

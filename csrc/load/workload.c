@@ -148,6 +148,12 @@ static int set_size(struct sated_workload *w, const char *text)
     return 0;
 }
 
+/* In the struct 0 stands for the default, which nobody means who writes it. */
+static int need_some(int rc, const char *key, const double *value)
+{
+    return rc || *value != 0 ? rc : refused("%s = 0: it is above 0; without it the default holds", key);
+}
+
 static int set_whole(uint32_t *field, const char *key, const char *text, uint32_t max)
 {
     uint64_t v;
@@ -239,9 +245,9 @@ int sated_workload_set(struct sated_workload *w, const char *key, const char *te
     case LENGTH: return sated_workload_capacity(text, 0, &w->length_bytes);
     case DATA: return set_data(w, text);
     case STREAMS: return set_whole(&w->streams, key, text, SATED_STREAMS_MAX);
-    case THETA: return size_parse_number(key, text, &w->theta);
-    case H: return size_parse_share(key, text, &w->h);
-    case STDDEV: return size_parse_share(key, text, &w->stddev);
+    case THETA: return need_some(size_parse_number(key, text, &w->theta), key, &w->theta);
+    case H: return need_some(size_parse_share(key, text, &w->h), key, &w->h);
+    case STDDEV: return need_some(size_parse_share(key, text, &w->stddev), key, &w->stddev);
     case ZONES: return workload_set_zones(w, key, text, true, true);
     case READ_ZONES: return workload_set_zones(w, key, text, true, false);
     case WRITE_ZONES: return workload_set_zones(w, key, text, false, true);

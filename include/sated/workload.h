@@ -17,7 +17,7 @@ extern "C" {
 enum sated_op {
     SATED_READ = 0,
     SATED_WRITE = 1,
-    SATED_TRIM = 2,
+    SATED_TRIM = 2,         /* a discard: NVMe Deallocate, SCSI UNMAP, ATA TRIM; a hole in a file */
     SATED_WRITE_ZEROES = 3, /* no data crosses the link: NVMe Write Zeroes, SCSI WRITE SAME, fallocate of a file */
     SATED_FLUSH = 4,        /* empties the drive's write cache (fsync); has neither address nor size */
 };
@@ -30,8 +30,9 @@ enum sated_access {
                               each I/O, and wraps in the whole range: an I/O that would cross the end starts at the
                               beginning. With `streams` of them in each thread, they take turns, and stream i of all
                               n starts at i/n */
-    SATED_PERMUTATION = 2, /* each block of the one I/O size once in a pass, in another order in each pass; the threads
-                              of a drive share the passes. Not what an application does: see
+    SATED_PERMUTATION = 2, /* each block of the one I/O size once in a pass, in another order in each pass; of n
+                              threads each has an n-th of a pass and waits for no other, so that a limit ends some of
+                              them further on: use one to have each block equally often. Not what an application does: see
                               docs/explanation/random-addresses.md */
     /* The rest is random with replacement, but not uniform. An address is one at which the greatest I/O fits. */
     SATED_ZIPF = 3,   /* the k-th likeliest address is proportional to 1/k^theta (Zipf's law) */

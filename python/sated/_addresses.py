@@ -28,15 +28,15 @@ def is_array(addresses: Any) -> bool:
 def check_source(addresses: Any, *, repeat: bool) -> None:
     """Raises ParseError for what can be no source; of an array the type alone is looked at."""
     if is_array(addresses):
-        rows(addresses[:0], "addresses=")
+        rows(addresses[:0] if addresses.ndim else addresses, "addresses=")
     elif not isinstance(addresses, Iterable) or isinstance(addresses, (str, bytes, dict)):
         raise ParseError(f"addresses= is {type(addresses).__name__}: give a numpy array, or an iterable of such arrays")
     elif repeat and iter(addresses) is addresses:
         raise ParseError("repeat=True, but an iterator has its addresses once: give an array, or what begins anew")
 
 
-def rows(chunk: Any, what: str) -> Rows:
-    """A chunk as `struct sated_address`, n of them. Raises ParseError, which calls it `what`."""
+def rows(chunk: Any, what: str, first: int = 0) -> Rows:
+    """A chunk as `struct sated_address`, n of them. Raises ParseError, which calls it `what`, and its first `first`."""
     import numpy as np
 
     if not isinstance(chunk, np.ndarray) or chunk.ndim != 1:
@@ -47,9 +47,9 @@ def rows(chunk: Any, what: str) -> Rows:
     if names is not None and ("offset" not in names or not set(names) <= _FIELDS):
         raise ParseError(f"{what} has the fields {', '.join(names)}: there may be offset, bytes and op")
     out = np.empty(len(chunk), dtype("sated_address"))
-    out["offset_bytes"] = _whole(chunk if names is None else chunk["offset"], what, "offset", 64)
-    out["size_bytes"] = _whole(chunk["bytes"], what, "bytes", 32) if names and "bytes" in names else 0
-    out["op"] = _operations(chunk["op"], what) if names and "op" in names else lib.SATED_OP_ANY
+    out["offset_bytes"] = _whole(chunk if names is None else chunk["offset"], what, "offset", 64, first)
+    out["size_bytes"] = _whole(chunk["bytes"], what, "bytes", 32, first) if names and "bytes" in names else 0
+    out["op"] = _operations(chunk["op"], what, first) if names and "op" in names else lib.SATED_OP_ANY
     return out
 
 
@@ -57,7 +57,7 @@ def _kind(chunk: Any) -> str:
     return f"an array of {chunk.ndim} dimensions" if is_array(chunk) else f"of the type {type(chunk).__name__}"
 
 
-def _whole(values: Rows, what: str, field: str, bits: int) -> Rows:
+def _whole(values: Rows, what: str, field: str, bits: int, first: int) -> Rows:
     """Values that fit; what does not would wrap round without a word."""
     import numpy as np
 
@@ -69,17 +69,17 @@ def _whole(values: Rows, what: str, field: str, bits: int) -> Rows:
     if bad.any():
         at = int(bad.argmax())
         raise ParseError(
-            f"address {at} of {what}, counted from 0, has {field} {int(values[at])}: give 0 to 2^{bits} - 1"
+            f"address {first + at} of {what}, counted from 0, has {field} {int(values[at])}: give 0 to 2^{bits} - 1"
         )
     return values
 
 
-def _operations(values: Rows, what: str) -> Rows:
+def _operations(values: Rows, what: str, first: int) -> Rows:
     """Numbers by enum sated_op, or names."""
     import numpy as np
 
     if values.dtype.kind in "ui":
-        return _whole(values, what, "op", 32)
+        return _whole(values, what, "op", 32, first)
     names, where = np.unique(values.astype(str), return_inverse=True)
     unknown = [str(name) for name in names if name not in OPS]
     if unknown:
@@ -100,7 +100,7 @@ class Feed:
         self._progress = ffi.new("struct sated_progress *")
         if is_array(addresses):
             for at in range(0, len(addresses), _SLICE):
-                part = rows(addresses[at : at + _SLICE], "addresses=")
+                part = rows(addresses[at : at + _SLICE], "addresses=", at)
                 check(lib.sated_load_check_addresses(load, _pointer(part), len(part), at))
 
     def start(self, fail: Callable[[BaseException], None]) -> None:

@@ -150,9 +150,6 @@ class Pump:
                 except BaseException as error:  # of a sink or a callable: it ends the load, which keeps what it has
                     self.error = self.error or error
                     self._sink = None
-                    if self._log is not None:
-                        self._log.discard()
-                        self._log = None
                     lib.sated_load_stop(self._l)
                     if rc > 0 and (tick := int(self.progress().tick)):
                         lib.sated_load_answer(self._l, tick, lib.SATED_END)
@@ -191,7 +188,11 @@ class Pump:
             self._emit("environment", _tables.environment(view(self._envs, n, "sated_environment", self._envs)))
         while self._ios is not None and (n := check(lib.sated_load_take_ios(self._l, self._ios, 8 * _CHUNK))):
             if self._log is not None:
-                self._log.add(view(self._ios, n, "sated_io", self._ios))
+                try:
+                    self._log.add(view(self._ios, n, "sated_io", self._ios))
+                except BaseException:
+                    self._log = None
+                    raise
         row, h, found = ffi.new("struct sated_histogram_row *"), Histogram(), []
         while check(lib.sated_load_take_histogram(self._l, row, h._h)):
             if row.phase == lib.SATED_MEASURED:

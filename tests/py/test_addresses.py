@@ -71,6 +71,10 @@ def test_longer_than_a_slice() -> None:
             ParseError, match=r"address 69000, counted from 0, is offset .* no multiple of the 512 bytes"
         ):
             sated.load(drive, given(wrong))
+        below = offsets(70_000).astype(np.int64)
+        below[69_000] = -512
+        with pytest.raises(ParseError, match="address 69000 of addresses=, counted from 0, has offset -512"):
+            sated.load(drive, given(below))
         assert sated.load(drive, given(offsets(), repeat=True), ios=5 * BLOCKS).totals.ios == 5 * BLOCKS
 
 
@@ -232,6 +236,7 @@ def test_two_drives() -> None:
         ({"addresses": 4096}, "addresses= is int: give a numpy array"),
         ({"addresses": "0,4096"}, "addresses= is str"),
         ({"addresses": np.zeros(3)}, "addresses= is of float64"),
+        ({"addresses": np.array(4096)}, "addresses= is an array of 0 dimensions: give a numpy array of one"),
         ({"addresses": np.zeros(3, [("lba", "u8")])}, "has the fields lba: there may be offset, bytes and op"),
         ({"addresses": iter([]), "repeat": True}, "repeat=True, but an iterator has its addresses once"),
         ({"addresses": None, "repeat": True}, "repeat=True repeats addresses=, and there are none"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -83,6 +85,31 @@ def test_the_kernel_counts_the_same(loop: str, engine: str) -> None:
     assert after[0] - before[0] == column(result.table, "ios") > 100
     assert after[1] - before[1] == column(result.table, "bytes")
     assert result.totals.ios == column(measured(result.table), "ios") == result.histogram().count
+
+
+@pytest.mark.parametrize("engine", ["io_uring", "threads"])
+def test_trims_are_discards(loop: str, engine: str) -> None:
+    """Fields 12 and 14 of /sys/block/X/stat are discards completed and sectors discarded, 5 writes (kernel:
+    block/stat.rst): a hole that is punched into a block device is zeros written instead, which counts as a write."""
+    stat = Path("/sys/block", Path(loop).name, "stat")
+
+    def counted() -> tuple[int, int, int]:
+        words = stat.read_text().split()
+        return int(words[11]), int(words[13]) * 512, int(words[4])
+
+    with sated.open(loop) as drive:
+        before = counted()
+        w = sated.Workload(trim=0.5, read=0.5, sizes={"16k": 50, "64k": 50}, access="random", depth=4)
+        try:
+            result = sated.load(drive, w, ios=1000, engine=engine, confirm=str(drive.identity.token))
+        except sated.UnsupportedError as e:
+            pytest.skip(str(e))  # before Linux 6.12
+        after = counted()
+    trims = result.table.filter(pc.equal(result.table["op"], "trim"))
+    assert result.totals.errors == 0
+    assert after[0] - before[0] == column(trims, "ios") > 100
+    assert after[1] - before[1] == column(trims, "bytes")
+    assert after[2] == before[2]
 
 
 @pytest.mark.parametrize("depth", [1, 8, 64])
@@ -425,6 +452,72 @@ def test_a_log_is_the_rows_once_more(tmp_path: Path) -> None:
     # Even arrivals of two threads: each 20 us once, from nothing up to the end.
     assert sorted(log["intended_ns"].to_pylist()) == list(range(0, 4_000_000_000, 20_000))
     assert log["error"].unique().to_pylist() == [0]
+
+
+@pytest.mark.parametrize("engine", ["io_uring", "libaio", "threads"])
+@pytest.mark.parametrize("keys", [{}, {"rate": 20_000}, {"think": "10us"}])
+def test_limits_are_of_the_measured_phase(tmp_path: Path, engine: str, keys: dict[str, Any]) -> None:
+    """What the ramp does is not counted, however much it is; what is outstanding when it ends is."""
+    with sated.open(str(tmp_path / "drive"), create="4MiB") as drive:
+        workload = sated.Workload(op="randread", depth=8, **keys)
+        for limit in ({"bytes": 200 * 4096}, {"ios": 200}):
+            result = sated.load(drive, workload, engine=engine, ramp=0.2, interval=0.1, **limit)
+            assert column(result.table, "ios") >= 400
+            assert result.totals.ios == 200
+
+
+def test_slower_than_the_rate_is_said_of_a_backlog_only(tmp_path: Path) -> None:
+    """What was due in the last moments, before the thread woke up, says nothing of the drive."""
+    with sated.open(str(tmp_path / "drive"), create="4MiB") as drive:
+        for seed in range(20):
+            work = sated.Workload(op="randread", depth=64, rate=20_000, arrival="poisson")
+            result = sated.load(drive, work, seconds=0.05, interval=0.05, seed=seed)
+            assert ("slower than the rate" in result.note) == (result.totals.unsent > 64)
+        work = sated.Workload(op="randread", rate=10_000_000)
+        assert "slower than the rate" in sated.load(drive, work, seconds=0.05, interval=0.05).note
+
+
+def test_a_log_takes_no_other_file_s_place(tmp_path: Path) -> None:
+    """Least of all the drive's own: it would be gone, without anybody's consent."""
+    node, link, log = tmp_path / "pipe", tmp_path / "link", tmp_path / "log.parquet"
+    os.mkfifo(node)
+    with sated.open(str(tmp_path / "drive"), create="1MiB") as drive:
+        link.symlink_to(tmp_path / "drive")
+        for path in (tmp_path / "drive", link, node, tmp_path):
+            with pytest.raises(sated.ParseError, match="is there, and no log"):
+                sated.load(drive, sated.Workload(op="randread"), ios=1, log=path)
+        assert (tmp_path / "drive").stat().st_size == 1 << 20
+        for n in (1, 2):
+            sated.load(drive, sated.Workload(op="randread"), ios=n, log=log)
+            assert pq.read_table(log).num_rows == n
+
+
+def test_a_log_without_room(tmp_path: Path) -> None:
+    """It is named, and what else was measured is kept."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
+    try:
+        with (
+            sated.open("sim:generic") as drive,
+            pytest.raises(sated.SatedError, match=r"x\.parquet: File too large") as e,
+        ):
+            sated.load(drive, sated.Workload(op="randread", depth=8), ios=300_000, log=tmp_path / "x.parquet")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert isinstance(e.value, OSError) and e.value.errno == errno.EFBIG
+    assert 0 < e.value.result.totals.ios <= 300_000  # type: ignore[attr-defined]
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_log_outlasts_what_others_raise(tmp_path: Path) -> None:
+    def until(_: object) -> bool:
+        raise ValueError("of the caller's own")
+
+    log = tmp_path / "x.parquet"
+    with sated.open("sim:generic") as drive, pytest.raises(ValueError, match="of the caller's own") as e:
+        sated.load(drive, sated.Workload(op="randread"), until=until, check_every=1, log=log)
+    result = e.value.result  # type: ignore[attr-defined]
+    assert pq.read_table(log).num_rows == pc.sum(result.table["ios"]).as_py() > 0
 
 
 def test_a_log_that_has_nowhere_to_go(tmp_path: Path) -> None:

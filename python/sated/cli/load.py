@@ -420,7 +420,7 @@ def _print(told: dict[str, Any]) -> None:
             f"free slot of their thread"
         )
         if pooled["unsent"]:
-            print(f"slower than the rate: {_text.number(pooled['unsent'])} I/Os that were due were not submitted")
+            print(f"{_text.number(pooled['unsent'])} I/Os that were due by the end were not submitted")
     if pooled["errors"]:
         print(f"{_text.number(pooled['errors'])} I/Os failed")
     if told["host_bound"]:
