@@ -391,6 +391,35 @@ static void busy_ring(void)
     sated_drive_close(d);
 }
 
+static uint32_t first_waits; /* completions that the first submission waits for */
+
+static int first_enter(int fd, uint32_t submit, uint32_t min_complete, uint32_t flags, const void *argument,
+                       size_t bytes)
+{
+    if (submit && !ring.calls++)
+        first_waits = min_complete;
+    return real_kernel.ring_enter(fd, submit, min_complete, flags, argument, bytes);
+}
+
+/* A batch is a ceiling: with slots left over the next one goes out before anything is waited for. */
+static void free_slots_go_first(void)
+{
+    static const uint32_t depths[] = {8, 32};
+    for (int i = 0; i < 2; i++) {
+        struct sated_drive *d = fresh(MIB);
+        struct sated_load_options opt = with(SATED_ENGINE_IO_URING, 100, 0, 0.1);
+        opt.batch = 8;
+        memset(&ring, 0, sizeof ring);
+        kernel.ring_enter = first_enter;
+        struct outcome o = run(d, work("randread", "4k", 1, depths[i]), opt);
+        kernel = real_kernel;
+        CHECK_EQ(o.rc, 0);
+        CHECK_EQ(first_waits, depths[i] > 8 ? 0 : 1);
+        outcome_free(&o);
+        sated_drive_close(d);
+    }
+}
+
 /* --- moments --- */
 
 static struct sated_load *_Atomic watched;
@@ -635,6 +664,7 @@ int main(void)
         broken_ring(1000000, false);
         broken_ring(1, true);
         busy_ring();
+        free_slots_go_first();
         nothing_after_the_end();
     }
     files_end();
