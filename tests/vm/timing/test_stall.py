@@ -89,11 +89,12 @@ def test_each_io_that_a_stall_delays_is_in_the_responses_once(device: str, tmp_p
     result, log = stalled(device, work, engine, tmp_path / "log.parquet")
     from_ns, to_ns = silence(log)
     assert to_ns - from_ns >= STALL_S / 2 * 1e9
-    # By arithmetic: so many are due in that time, and all but the last of them wait for longer than LATE_NS.
+    # By arithmetic: so many are due in that time, and all but those of its last LATE_NS wait for longer; of those some
+    # may, behind what has gathered.
     due = (log["intended_ns"] >= from_ns) & (log["intended_ns"] < to_ns)
     delayed = due & (log["complete_ns"] - log["intended_ns"] >= LATE_NS)
     assert due.sum() == pytest.approx(RATE * (to_ns - from_ns) / 1e9, abs=1)
-    assert delayed.sum() == pytest.approx(RATE * (to_ns - from_ns - LATE_NS) / 1e9, rel=0.1)
+    assert RATE * (to_ns - from_ns - LATE_NS) / 1e9 - 1 <= delayed.sum() <= due.sum()
     # Each is in the histogram once; the drive itself had no more than there are slots.
     responses, services = result.histogram(kind="response"), result.histogram()
     assert late(responses, log, "intended_ns") >= delayed.sum()
