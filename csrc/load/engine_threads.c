@@ -46,6 +46,13 @@ static bool sleep_until(struct worker *w, int64_t t_ns)
     return false;
 }
 
+/* An arrival that was this thread's is not submitted any more: it is left over, where it was due before the end. */
+static void leave_arrival(struct worker *w, int64_t intended_ns)
+{
+    if (w->pace)
+        w->pace->backlog += intended_ns < w->member->end_ns;
+}
+
 /* Takes the next arrival, and waits for it. @param class as the mix has it, then of this I/O; @param intended_ns receives
  * when it was to begin. Return: false at the end. */
 static bool await_turn(struct worker *w, uint32_t *class, int64_t *intended_ns)
@@ -57,7 +64,7 @@ static bool await_turn(struct worker *w, uint32_t *class, int64_t *intended_ns)
     *intended_ns = pace_take(w->pace, now_ns, class);
     if (*intended_ns <= now_ns || sleep_until(w, *intended_ns))
         return true;
-    w->pace->backlog += *intended_ns < w->member->end_ns; /* it was this thread's */
+    leave_arrival(w, *intended_ns);
     return false;
 }
 
@@ -105,8 +112,8 @@ static bool one(struct worker *w, uint32_t slot)
     const bool given = supply_is_on(&m->load->options);
     if (given) {
         if (!await_address(w)) {
-            if (w->pace && !w->ration.over) /* it was this thread's */
-                w->pace->backlog++;
+            if (!w->ration.over)
+                leave_arrival(w, intended_ns);
             return false;
         }
         offset = ration_next(&w->ration, mix, &class);
@@ -123,8 +130,10 @@ static bool one(struct worker *w, uint32_t slot)
         p = data_write(&w->data, random_next(&w->random), data_stripe(&w->data, slot), bytes);
     int64_t begin_ns = worker_now_ns(w), now_ns = later(begin_ns, r->now_ns);
     worker_advance(w, now_ns);
-    if (!r->submitting)
+    if (!r->submitting) {
+        leave_arrival(w, intended_ns);
         return false;
+    }
     if (r->limited && !charged && !load_limit_take(m, bytes))
         return false;
     recorder_submit(r, class, now_ns);
