@@ -20,6 +20,7 @@ help:
 	@echo 'make test-vm         in guests with a real kernel, under QEMU; with RECORD=1 it records tests/corpus/trees anew'
 	@echo 'make bench           tables, and build/bench.json'
 	@echo 'make docs            the generated reference, docs/reference/'
+	@echo 'make amplification   measures docs/explanation/write-amplification.md anew, for some minutes'
 	@echo 'make format          lay out C and Python as `make check` wants them'
 	@echo 'make constraints     newer versions of the Python packages'
 	@echo 'make clean           away with what was built; .venv and runs/ stay'
@@ -96,6 +97,9 @@ bench: $(READY)
 docs: $(READY)
 	@$(BIN)/python docs/generate.py
 
+amplification: $(READY)
+	@$(BIN)/python docs/amplification.py
+
 format: $(READY)
 	@.ci/setup need clang-format
 	$(BIN)/ruff format
@@ -115,4 +119,4 @@ clean:
 	rm -rf build dist python/sated.egg-info python/sated/*.so python/sated/native $(READY)
 
 .PHONY: help ready demo test test-c check check-python check-layout check-compilers check-sanitizers test-long \
-	test-tools test-notebooks test-browser test-vm bench docs format constraints clean
+	test-tools test-notebooks test-browser test-vm bench docs amplification format constraints clean

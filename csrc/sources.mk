@@ -8,14 +8,16 @@ SATED_SOURCES := \
 	protocol/scsi.c protocol/scsi_inquiry.c protocol/scsi_list.c protocol/scsi_log.c protocol/scsi_mode.c \
 	protocol/scsi_report.c protocol/sense.c \
 	protocol/nvme.c protocol/nvme_identify.c protocol/nvme_logs.c protocol/nvme_namespace.c protocol/nvme_status.c \
-	sim/cache.c sim/check.c sim/content.c sim/gc.c sim/map.c sim/media.c sim/model.c sim/models.c sim/nand.c sim/queue.c \
-	sim/sim.c sim/spec.c sim/state.c sim/target.c sim/target_ata.c sim/target_ata_area.c sim/target_ata_data.c \
+	sim/cache.c sim/check.c sim/content.c sim/counters.c sim/energy.c sim/fill.c sim/flaw.c sim/gc.c sim/idle.c sim/map.c sim/media.c \
+	sim/model.c sim/model_life.c sim/models.c sim/nand.c sim/occupancy.c sim/opening.c sim/parity.c sim/queue.c sim/set.c \
+	sim/set_bytes.c sim/set_cache.c sim/set_layout.c sim/set_row.c sim/set_run.c sim/set_spec.c sim/set_state.c \
+	sim/sim.c sim/sizes.c sim/slc.c sim/spare.c sim/spec.c sim/state.c sim/streams.c sim/target.c sim/target_ata.c sim/target_ata_area.c sim/target_ata_data.c \
 	sim/target_ata_identify.c sim/target_ata_log.c sim/target_ata_sanitize.c sim/target_ata_security.c \
 	sim/target_ata_smart.c sim/target_nvme.c sim/target_nvme_erase.c sim/target_nvme_features.c \
 	sim/target_nvme_identify.c sim/target_nvme_io.c sim/target_nvme_logs.c sim/target_nvme_namespace.c \
 	sim/target_nvme_test.c sim/target_sat.c sim/target_sat_pages.c sim/target_sat_pass.c sim/target_scsi.c \
 	sim/target_scsi_erase.c sim/target_scsi_inquiry.c sim/target_scsi_log.c sim/target_scsi_media.c \
-	sim/target_scsi_mode.c sim/target_scsi_power.c sim/target_scsi_table.c sim/target_sense.c sim/timing.c \
+	sim/target_scsi_mode.c sim/target_scsi_power.c sim/target_scsi_table.c sim/target_sense.c sim/timing.c sim/untimed.c sim/wear.c \
 	transport/blkid.c transport/block.c transport/calls.c transport/callback.c transport/command.c transport/device.c \
 	transport/exchange.c transport/handle.c transport/hold.c transport/integrity.c transport/learn.c \
 	transport/lengths.c transport/loops.c transport/mounts.c transport/names.c transport/node.c transport/nvme_ioctl.c transport/nvme_tree.c transport/open.c \

@@ -71,7 +71,10 @@ def _commands() -> list[tuple[str, ...]]:
     return [
         (),
         *[(name,) for name in plain],
-        *[("sim", name) for name in ("models", "show", "create", "counters", "exec", "fail", "heal", "power")],
+        *[
+            ("sim", name)
+            for name in ("models", "show", "validate", "create", "counters", "exec", "fail", "heal", "power")
+        ],
     ]
 
 

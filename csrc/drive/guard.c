@@ -221,9 +221,17 @@ static void guard_simulated(struct sated_drive *d, struct sated_guard *out)
     if (why)
         use_add(&r, "%s", why);
     out->safe = !why;
-    snprintf(out->scope, sizeof out->scope,
-             "the simulated drive %.400s (%" PRIu64 " bytes), and nothing of this machine", d->path,
-             d->identity.capacity_bytes);
+    uint32_t n = simulated_members(d);
+    if (n)
+        snprintf(out->scope, sizeof out->scope,
+                 "all %u members of the simulated set %.400s (%" PRIu64
+                 " bytes), each of them alike, and nothing of this "
+                 "machine",
+                 n, d->path, d->identity.capacity_bytes);
+    else
+        snprintf(out->scope, sizeof out->scope,
+                 "the simulated drive %.400s (%" PRIu64 " bytes), and nothing of this machine", d->path,
+                 d->identity.capacity_bytes);
 }
 
 /* ---- Interrupted before ---- */

@@ -159,7 +159,7 @@ static bool issue_timed(struct simulated *d, int64_t edge_ns)
     if (!d->recorder.submitting || d->done || !(s = next_stream(d, &at_ns)) || at_ns >= m->end_ns || at_ns > edge_ns)
         return false;
     at_ns = at_ns > d->recorder.now_ns ? at_ns : d->recorder.now_ns;
-    if (sim_peek(d->sim, &done_ns) && done_ns - m->start_ns <= at_ns)
+    if (sim_peek_until(d->sim, m->start_ns + at_ns, &done_ns))
         return false;
     sim_idle_until(d->sim, m->start_ns + at_ns);
     if (m->load->rates.n)
@@ -200,7 +200,7 @@ static void run_until(struct simulated *d, int64_t edge_ns)
             return;
         if (d->timed && issue_timed(d, edge_ns))
             continue;
-        if (!sim_peek(d->sim, &done_ns) || done_ns - start_ns > edge_ns)
+        if (!sim_peek_until(d->sim, start_ns + edge_ns, &done_ns))
             return;
         sim_next(d->sim, &tag, &done_ns, &status);
         int64_t now_ns = done_ns - start_ns;

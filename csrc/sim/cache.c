@@ -35,6 +35,11 @@ void cache_clear(struct cache *c)
     c->first = c->last = NONE;
 }
 
+void cache_store(struct cache *c, uint32_t page)
+{
+    c->flags[page] = CACHE_STORED;
+}
+
 void cache_power_cut(struct cache *c)
 {
     for (uint32_t page = 0; page < c->pages; page++)

@@ -33,6 +33,9 @@ int cache_init(struct cache *c, uint64_t pages, uint64_t room);
 void cache_free(struct cache *c);
 void cache_clear(struct cache *c);
 
+/* There is a copy of a map page on flash, and none in memory: the map was made elsewhere. */
+void cache_store(struct cache *c, uint32_t page);
+
 /* Memory is lost, and what is on flash stays: changed pages are taken to have been rebuilt at power-on. */
 void cache_power_cut(struct cache *c);
 

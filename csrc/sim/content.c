@@ -86,6 +86,16 @@ void content_get(const struct content *c, uint32_t unit, uint8_t *out)
         memcpy(out, c->entries[at].data, c->unit_bytes);
         return;
     }
+    content_filler(c, unit, out);
+}
+
+bool content_has(const struct content *c, uint32_t unit)
+{
+    return c->n && c->entries[place(c->entries, c->room, unit)].data;
+}
+
+void content_filler(const struct content *c, uint32_t unit, uint8_t *out)
+{
     uint64_t word = c->overwritten ? c->fill : (unit + 1) * 0x9e3779b97f4a7c15ULL;
     for (uint32_t i = 0; i < c->unit_bytes; i += 8)
         bytes_put_le64(out + i, word);

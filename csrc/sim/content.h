@@ -38,6 +38,10 @@ static inline void content_drop(struct content *c, uint32_t unit)
 /* The bytes of a unit that holds data. @param out unit_bytes of room. */
 void content_get(const struct content *c, uint32_t unit, uint8_t *out);
 
+/* Whether bytes are kept of it, and what it reads as without. */
+bool content_has(const struct content *c, uint32_t unit);
+void content_filler(const struct content *c, uint32_t unit, uint8_t *out);
+
 /* Return: 0 or -ENOMEM. */
 int content_put(struct content *c, uint32_t unit, const uint8_t *data);
 

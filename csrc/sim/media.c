@@ -5,21 +5,23 @@
 #include <string.h>
 
 #include "core/bytes.h"
+#include "sim/flaw.h"
+#include "sim/set.h"
 #include "sim/sim.h"
-#include "sim/whole.h"
 
 /* A long span goes to the map in commands that end at multiples of so many bytes: no unit lies in two of them. */
 #define PIECE ((uint32_t)1 << 20)
 
-/* One command to its end. */
-static void run(struct sim *s, enum sated_op op, uint64_t offset, uint32_t bytes)
+/* One command to its end. Return: 0, or its status. */
+static int run(struct sim *s, enum sated_op op, uint64_t offset, uint32_t bytes)
 {
     uint32_t tag;
     int64_t done_ns;
-    int status;
-    sim_submit_at(s, 0, op, offset, bytes);
+    int status, rc;
+    rc = sim_submit_at(s, 0, op, offset, bytes);
     while (sim_next(s, &tag, &done_ns, &status))
-        ;
+        rc = rc ? rc : status;
+    return rc;
 }
 
 static uint32_t piece_of(uint64_t offset, uint64_t bytes)
@@ -28,12 +30,14 @@ static uint32_t piece_of(uint64_t offset, uint64_t bytes)
     return bytes < most ? (uint32_t)bytes : most;
 }
 
-static void run_all(struct sim *s, enum sated_op op, uint64_t offset, uint64_t bytes)
+static int run_all(struct sim *s, enum sated_op op, uint64_t offset, uint64_t bytes)
 {
-    for (uint32_t n; bytes; offset += n, bytes -= n) {
+    int rc = 0;
+    for (uint32_t n; bytes && !rc; offset += n, bytes -= n) {
         n = piece_of(offset, bytes);
-        run(s, op, offset, n);
+        rc = run(s, op, offset, n);
     }
+    return rc;
 }
 
 /* Part of one unit. */
@@ -49,9 +53,9 @@ static struct part first_part(const struct sim *s, uint64_t offset, uint64_t byt
     return p;
 }
 
-static void unit_read(const struct sim *s, uint32_t unit, uint8_t *out)
+void media_unit(const struct sim *s, uint32_t unit, uint8_t *out)
 {
-    if (ftl_page(&s->ftl, unit) == FTL_NONE)
+    if (ftl_page(&s->ftl, unit) >= FTL_LOST)
         memset(out, 0, s->model.unit_bytes);
     else
         content_get(&s->content, unit, out);
@@ -60,16 +64,40 @@ static void unit_read(const struct sim *s, uint32_t unit, uint8_t *out)
 int media_read(struct sim *s, uint64_t offset, void *out, uint32_t bytes)
 {
     uint8_t *unit = s->scratch, *to = out;
-    run_all(s, SATED_READ, offset, bytes);
-    while (bytes) {
+    int rc = run_all(s, SATED_READ, offset, bytes);
+    while (bytes && !rc) {
         struct part p = first_part(s, offset, bytes);
-        unit_read(s, p.unit, unit);
+        media_unit(s, p.unit, unit);
         memcpy(to, unit + p.at, p.bytes);
         to += p.bytes;
         offset += p.bytes;
         bytes -= p.bytes;
     }
-    return 0;
+    return rc;
+}
+
+int media_verify(struct sim *s, uint64_t offset, uint64_t bytes)
+{
+    if (flaw_first_lost(s, offset, bytes) == UINT64_MAX)
+        return 0;
+    s->uncorrectable++;
+    return -ENODATA;
+}
+
+int sim_read(struct sim *s, uint64_t offset, void *out, uint32_t bytes)
+{
+    int rc = sim_check(s, SATED_READ, offset, bytes);
+    if (rc)
+        return rc;
+    return s->set ? set_read_bytes(s, offset, out, bytes) : media_read(s, s->base_bytes + offset, out, bytes);
+}
+
+int sim_write(struct sim *s, uint64_t offset, const void *data, uint32_t bytes)
+{
+    int rc = sim_check(s, SATED_WRITE, offset, bytes);
+    if (rc)
+        return rc;
+    return s->set ? set_write_bytes(s, offset, data, bytes) : media_write(s, s->base_bytes + offset, data, bytes);
 }
 
 /* Where the bytes of a write come from: the host's buffer, or a word again and again. */
@@ -91,19 +119,17 @@ static int write_piece(struct sim *s, uint64_t offset, uint32_t bytes, const uin
     uint8_t *head = s->scratch, *tail = head + unit_bytes, *between = tail + unit_bytes;
     uint64_t end = offset + bytes;
     uint32_t first = (uint32_t)(offset / unit_bytes), last = (uint32_t)((end - 1) / unit_bytes);
-    unit_read(s, first, head);
-    unit_read(s, last, tail);
-    run(s, SATED_WRITE, offset, bytes);
-    while (offset < end) {
+    media_unit(s, first, head);
+    media_unit(s, last, tail);
+    int rc = run(s, SATED_WRITE, offset, bytes);
+    while (!rc && offset < end) {
         struct part p = first_part(s, offset, end - offset);
         uint8_t *unit = p.unit == first ? head : p.unit == last ? tail : between;
         take(unit + p.at, p.bytes, data, word);
-        int rc = content_put(&s->content, p.unit, unit);
-        if (rc)
-            return rc;
+        rc = content_put(&s->content, p.unit, unit);
         offset += p.bytes;
     }
-    return 0;
+    return rc;
 }
 
 static int write_all(struct sim *s, uint64_t offset, uint64_t bytes, const uint8_t *data, uint64_t word)
@@ -130,9 +156,9 @@ int media_fill(struct sim *s, uint64_t offset, uint64_t bytes, uint64_t word)
 static int zero_part(struct sim *s, struct part p)
 {
     uint8_t *unit = s->scratch;
-    if (p.bytes == s->model.unit_bytes || !p.bytes || ftl_page(&s->ftl, p.unit) == FTL_NONE)
+    if (p.bytes == s->model.unit_bytes || !p.bytes || ftl_page(&s->ftl, p.unit) >= FTL_LOST)
         return 0;
-    unit_read(s, p.unit, unit);
+    media_unit(s, p.unit, unit);
     memset(unit + p.at, 0, p.bytes);
     return content_put(&s->content, p.unit, unit);
 }
@@ -143,8 +169,9 @@ int media_trim(struct sim *s, uint64_t offset, uint64_t bytes)
         return 0;
     uint64_t end = offset + bytes, tail = end % s->model.unit_bytes;
     struct part first = first_part(s, offset, bytes), last = first_part(s, tail < bytes ? end - tail : offset, tail);
-    run_all(s, SATED_TRIM, offset, bytes);
-    int rc = zero_part(s, first);
+    int rc = run_all(s, SATED_TRIM, offset, bytes);
+    if (!rc)
+        rc = zero_part(s, first);
     return rc || last.unit == first.unit ? rc : zero_part(s, last);
 }
 
@@ -181,7 +208,8 @@ void media_erase_span(struct sim *s, uint64_t offset, uint64_t bytes)
 void media_overwrite(struct sim *s, uint64_t word)
 {
     sim_forget(s);
-    for (uint32_t unit = 0; unit < s->ftl.units; unit++) {
+    /* What can no longer be written is erased at least. */
+    for (uint32_t unit = 0; !(s->ftl.sick & SICK_READ_ONLY) && unit < s->ftl.units; unit++) {
         if (s->model.timing)
             timing_gather(&s->timing, &s->model, &s->ftl, true);
         ftl_write(&s->ftl, unit);

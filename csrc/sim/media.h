@@ -9,9 +9,16 @@
 
 struct sim;
 
-/* All below: offsets and lengths are multiples of 512 bytes, within the drive. Return: 0, or -ENOMEM. */
+/* All below: offsets and lengths are multiples of 512 bytes, within the drive. Return: 0, -ENOMEM, -ENODATA
+ * where data was lost (flaw.h says where), -EIO where the drive takes no more writes. */
 int media_read(struct sim *s, uint64_t offset, void *out, uint32_t bytes);
 int media_write(struct sim *s, uint64_t offset, const void *data, uint32_t bytes);
+
+/* Whether all of it could be read: 0 or -ENODATA. Takes no time. */
+int media_verify(struct sim *s, uint64_t offset, uint64_t bytes);
+
+/* The bytes of a mapping unit as they are now, without a command. */
+void media_unit(const struct sim *s, uint32_t unit, uint8_t *out);
 
 /* Deallocates whole units and zeroes the parts of others: all of it reads as zeros afterwards. */
 int media_trim(struct sim *s, uint64_t offset, uint64_t bytes);

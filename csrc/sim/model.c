@@ -12,15 +12,19 @@
 #include "core/size.h"
 #include "sim/ftl.h"
 
-#define SIZES_MAX 16
 #define WHOLE_SHARE 1000000000ULL
-#define RESERVE_BLOCKS 3 /* the open block, the victim in progress, and one to spare */
-#define ENDURANCE 3000   /* erases of a block, where a model does not say */
+#define RESERVE_BLOCKS 2            /* beside the open ones: the victim in progress, and one to spare */
+#define SUSPENSIONS 4               /* of a program, where a model does not say */
+#define WEAR_THRESHOLD 64           /* erases, where a model does not say */
+#define IDLE_FREE (WHOLE_SHARE / 2) /* of the spare pages, where a model does not say */
+#define WINDOW_MAX ((uint64_t)1 << 28)
 #define LEAST_BLOCKS 256 /* of a domain, where a drive is scaled: with fewer the closed forms bend */
 
-static const char *const policies[] = {"greedy", "fifo", "random", "d-choices", "cost-benefit", NULL};
+static const char *const policies[] = {"greedy", "fifo", "random", "d-choices", "cost-benefit", "windowed", NULL};
 static const char *const domains[] = {"drive", "channel", NULL};
 static const char *const off_on[] = {"off", "on", NULL};
+static const char *const levellings[] = {"off", "dynamic", "static", NULL};
+static const char *const on_off[] = {"on", "off", NULL};
 static const char *const max_address[] = {"hpa", "amac", NULL};
 
 enum kind {
@@ -46,9 +50,20 @@ struct parameter {
     { \
         table, key, AT(field), KIND_NUMBER, 1e3, 0, 1e7, NULL, false \
     }
+#define MAY_US(table, key, field) \
+    { \
+        table, key, AT(field), KIND_NUMBER, 1e3, 0, 1e7, NULL, true \
+    }
 #define WHOLE(table, key, field, least, most) \
     { \
         table, key, AT(field), KIND_WHOLE, 1, least, most, NULL, false \
+    }
+#define SLEEP(name, n) \
+    {"power", name "_w", AT(sleep[n].mw), KIND_NUMBER, 1e3, 0, 1000, NULL, true}, \
+        {"power", name "_after_ms", AT(sleep[n].after_ns), KIND_NUMBER, 1e6, 0, 1e9, NULL, true}, \
+        {"power", name "_enter_ms", AT(sleep[n].enter_ns), KIND_NUMBER, 1e6, 0, 1e6, NULL, true}, \
+    { \
+        "power", name "_exit_ms", AT(sleep[n].exit_ns), KIND_NUMBER, 1e6, 0, 1e6, NULL, true \
     }
 #define WORD(table, key, field, words) \
     { \
@@ -63,6 +78,17 @@ static const struct parameter parameters[] = {
     {"geometry", "blocks", AT(blocks), KIND_WHOLE, 1, 64, 1 << 28, NULL, true},
     {"geometry", "op", AT(op), KIND_SHARE, 1e9, 0, 100, NULL, false},
     WORD("geometry", "domain", per_channel, domains),
+    {"geometry", "parity", AT(parity), KIND_WORD, 1, 0, 0, off_on, true},
+    {"slc", "slc_static", AT(slc_static), KIND_SHARE, 1e9, 0, 0.5, NULL, true},
+    {"slc", "slc_dynamic", AT(slc_dynamic), KIND_SHARE, 1e9, 0, 1, NULL, true},
+    {"slc", "slc_bits", AT(slc_bits), KIND_WHOLE, 1, 2, 5, NULL, true},
+    MAY_US("slc", "slc_program_us", slc_program_ns),
+    MAY_US("slc", "slc_read_us", slc_read_ns),
+    {"slc", "slc_idle_ms", AT(slc_idle_ns), KIND_NUMBER, 1e6, 0, 1e7, NULL, true},
+    {"spare", "spare_blocks", AT(spare), KIND_SHARE, 1e9, 0, 1, NULL, true},
+    {"spare", "factory_bad", AT(factory_bad), KIND_SHARE, 1e9, 0, 0.5, NULL, true},
+    {"spare", "grown_bad", AT(grown), KIND_WHOLE, 1, 0, UINT32_MAX, NULL, true},
+    {"spare", "wear_limit", AT(wear_limit), KIND_SHARE, 1e9, 0, 100, NULL, true},
     WHOLE("geometry", "min_scale", least_scale, 1, 1 << 20),
     US("flash", "read_us", read_ns),
     US("flash", "program_us", program_ns),
@@ -72,6 +98,11 @@ static const struct parameter parameters[] = {
     {"flash", "endurance", AT(endurance), KIND_WHOLE, 1, 1, 1e7, NULL, true},
     WHOLE("flash", "program_pages", program_units, 1, 1024),
     WHOLE("flash", "wide_program_pages", wide_program_units, 1, 1024),
+    {"flash", "planes", AT(planes), KIND_WHOLE, 1, 1, 16, NULL, true},
+    MAY_US("flash", "suspend_us", suspend_ns),
+    {"flash", "suspend_limit", AT(suspend_most), KIND_WHOLE, 1, 1, 255, NULL, true},
+    {"flash", "read_behind", AT(behind), KIND_NUMBER, 1e3, 0, 1000, NULL, true},
+    {"flash", "read_behind_ms", AT(behind_most_ns), KIND_NUMBER, 1e6, 0, 1e4, NULL, true},
     WHOLE("controller", "queue", queue, 1, 65535),
     US("controller", "command_write_us", command_write_ns),
     US("controller", "command_read_us", command_read_ns),
@@ -80,6 +111,10 @@ static const struct parameter parameters[] = {
     WHOLE("controller", "wide_pages", wide_units, 2, 1 << 20),
     US("controller", "wide_read_us", wide_read_ns),
     US("controller", "wide_write_us", wide_write_ns),
+    MAY_US("controller", "modify_us", modify_ns),
+    MAY_US("controller", "move_us", move_ns),
+    MAY_US("controller", "read_latency_us", read_latency_ns),
+    {"controller", "link_mb_s", AT(link_kb_s), KIND_NUMBER, 1e3, 1, 1e6, NULL, true},
     WHOLE("controller", "buffer_stripes", buffer_stripes, 1, 64),
     WORD("controller", "capacitors", capacitors, off_on),
     {"controller", "flush_ms", AT(flush_ns), KIND_NUMBER, 1e6, 0, 1e6, NULL, false},
@@ -90,8 +125,15 @@ static const struct parameter parameters[] = {
     WHOLE("map", "entries", entries, 1, 1 << 20),
     US("map", "miss_read_us", miss_read_ns),
     US("map", "miss_write_us", miss_write_ns),
+    MAY_US("map", "fetch_us", fetch_ns),
     WORD("collection", "gc", policy, policies),
-    WHOLE("collection", "streams", streams, 1, 1024),
+    WHOLE("collection", "streams", streams, 1, FTL_FRONTIERS_MAX - 1),
+    {"collection", "idle_gc_ms", AT(idle_gc_ns), KIND_NUMBER, 1e6, 0, 1e7, NULL, true},
+    {"collection", "idle_gc_free", AT(idle_free), KIND_SHARE, 1e9, 0, 1, NULL, true},
+    {"collection", "hot", AT(hot), KIND_SHARE, 1e9, 0, 1, NULL, true},
+    {"collection", "wear_levelling", AT(levelling), KIND_WORD, 1, 0, 0, levellings, true},
+    {"collection", "wear_threshold", AT(threshold), KIND_WHOLE, 1, 1, 1e6, NULL, true},
+    {"collection", "incremental", AT(whole_victim), KIND_WORD, 1, 0, 0, on_off, true},
     {"nvme", "fna", AT(fna), KIND_WHOLE, 1, 0, 15, NULL, true},
     {"nvme", "sanitize", AT(sanitize), KIND_WHOLE, 1, 0, 7, NULL, true},
     {"nvme", "no_deallocate_inhibited", AT(inhibit), KIND_WORD, 1, 0, 0, off_on, true},
@@ -99,6 +141,15 @@ static const struct parameter parameters[] = {
     {"power", "active_w", AT(active_mw), KIND_NUMBER, 1e3, 0, 1000, NULL, false},
     {"power", "program_uj", AT(program_nj), KIND_NUMBER, 1e3, 0, 1e6, NULL, false},
     {"power", "read_uj", AT(read_nj), KIND_NUMBER, 1e3, 0, 1e6, NULL, false},
+    SLEEP("slumber", 0),
+    SLEEP("devslp", 1),
+    {"thermal", "ambient_c", AT(ambient_uc), KIND_NUMBER, 1e6, 0, 100, NULL, true},
+    {"thermal", "resistance_k_w", AT(resistance_mk), KIND_NUMBER, 1e3, 0, 100, NULL, true},
+    {"thermal", "time_constant_s", AT(heat_ns), KIND_NUMBER, 1e9, 0, 1e5, NULL, true},
+    {"thermal", "throttle_1_c", AT(throttle[0].uc), KIND_NUMBER, 1e6, 0, 200, NULL, true},
+    {"thermal", "throttle_1_percent", AT(throttle[0].percent), KIND_WHOLE, 1, 0, 10000, NULL, true},
+    {"thermal", "throttle_2_c", AT(throttle[1].uc), KIND_NUMBER, 1e6, 0, 200, NULL, true},
+    {"thermal", "throttle_2_percent", AT(throttle[1].percent), KIND_WHOLE, 1, 0, 10000, NULL, true},
 };
 
 #define PARAMETERS (sizeof parameters / sizeof *parameters)
@@ -119,12 +170,6 @@ static const struct {
 #define TEXTS (sizeof texts / sizeof *texts)
 
 static const char *const capacity_keys[] = {"names", "bytes", "raw_bytes"};
-
-struct sizes {
-    size_t n;
-    const char *names[SIZES_MAX];
-    double bytes[SIZES_MAX], raw_bytes[SIZES_MAX];
-};
 
 /* Messages about a model's text begin with NAME:LINE, those about a URI with sim:NAME. */
 struct reading {
@@ -173,7 +218,7 @@ static void check_leaf(const char *path, int line, void *user)
 {
     static const char *const parts[] = {"value", "origin", "source", "note"};
     struct reading *r = user;
-    if (r->rc || !strncmp(path, "published.", 10) || !strncmp(path, "expected.", 9))
+    if (r->rc || !strncmp(path, "expected.", 9) || !strncmp(path, "workload.", 9))
         return;
     const char *dot = strchr(path, '.'), *second = dot ? strchr(dot + 1, '.') : NULL;
     if (!second) {
@@ -213,7 +258,10 @@ static int wrong_value(const struct parameter *p, const char *name, const char *
     }
     for (size_t i = 0; p->kind == KIND_WORD && p->words[i]; i++)
         snprintf(range + strlen(range), sizeof range - strlen(range), "%s%s%s", i ? ", " : "one of ", p->words[i],
-                 !strcmp(p->words[i], "d-choices") ? ":N" : "");
+                 p->words != policies ? ""
+                 : i == GC_D_CHOICES  ? ":N"
+                 : i == GC_WINDOWED   ? ":W"
+                                      : "");
     return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT, "sim:%s: %s = %s has no meaning; it is %s", name, p->key, text,
                      range);
 }
@@ -233,10 +281,10 @@ static int put_word(struct model *m, const struct parameter *p, const char *text
     for (uint64_t i = 0; p->words[i]; i++) {
         if (strlen(p->words[i]) != n || strncmp(text, p->words[i], n))
             continue;
-        bool choices = p->words == policies && i == GC_D_CHOICES;
-        if (choices != (text[n] == ':'))
+        uint64_t most = p->words != policies ? 0 : i == GC_D_CHOICES ? 1024 : i == GC_WINDOWED ? WINDOW_MAX : 0;
+        if ((most != 0) != (text[n] == ':'))
             break;
-        if (choices && (size_parse_whole(p->key, text + n + 1, &m->choices) || !m->choices || m->choices > 1024))
+        if (most && (size_parse_whole(p->key, text + n + 1, &m->choices) || !m->choices || m->choices > most))
             break;
         *(uint64_t *)((char *)m + p->offset) = i;
         return 0;
@@ -256,9 +304,9 @@ static int read_parameter(struct model *m, const struct params *params, const st
         if (rc == 1)
             return put_word(m, p, text);
     } else {
-        double v, each[SIZES_MAX];
+        double v, each[MODEL_SIZES_MAX];
         size_t n = 0;
-        if (p->offset == AT(dies) && params_get_numbers(params, path, each, SIZES_MAX, &n) == 1 && size < n) {
+        if (params_get_numbers(params, path, each, MODEL_SIZES_MAX, &n) == 1 && size < n) {
             v = each[size];
             rc = 1;
         } else {
@@ -272,56 +320,6 @@ static int read_parameter(struct model *m, const struct params *params, const st
     if (rc < 0 || p->optional)
         return rc;
     return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT, "%s: the model has no %s.%s", m->name, p->table, p->key);
-}
-
-static int read_sizes(const struct model *m, const struct params *params, struct sizes *s)
-{
-    size_t raw = 0;
-    int rc = params_get_numbers(params, "capacity.bytes.value", s->bytes, SIZES_MAX, &s->n);
-    if (rc <= 0)
-        return rc;
-    rc = params_get_numbers(params, "capacity.raw_bytes.value", s->raw_bytes, SIZES_MAX, &raw);
-    if (rc < 0)
-        return rc;
-    bool good = s->n && s->n <= SIZES_MAX && raw == s->n;
-    for (size_t i = 0; good && i < s->n; i++) {
-        char path[64];
-        snprintf(path, sizeof path, "capacity.names.value.%zu", i);
-        rc = params_get_string(params, path, &s->names[i]);
-        if (rc < 0)
-            return rc;
-        good = rc == 1 && s->bytes[i] > 0 && s->bytes[i] < 1e15 && s->raw_bytes[i] >= s->bytes[i] &&
-               s->raw_bytes[i] < 1e15;
-    }
-    return good ? 0
-                : error_set(
-                      SATED_PARSE, SATED_LAYER_ARGUMENT,
-                      "%s: capacity.names, bytes and raw_bytes need one element for each size, and raw_bytes >= bytes",
-                      m->name);
-}
-
-static int choose_size(const struct model *m, const struct sizes *s, const char *text, size_t *index)
-{
-    uint64_t wanted, known;
-    if (!s->n)
-        return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
-                         "sim:%s takes no capacity: it follows from blocks, pages_per_block, page and op", m->name);
-    int rc = size_parse_capacity(text, 0, &wanted);
-    if (rc)
-        return rc;
-    char list[160] = "";
-    for (size_t i = 0; i < s->n; i++) {
-        rc = size_parse_capacity(s->names[i], 0, &known);
-        if (rc)
-            return rc;
-        if (known == wanted) {
-            *index = i;
-            return 0;
-        }
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", s->names[i]);
-    }
-    return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT, "sim:%s: there is none of capacity %s; the sizes are %s",
-                     m->name, text, list);
 }
 
 static int parse_scale(const char *name, const char *text, uint64_t *scale)
@@ -356,13 +354,35 @@ static int override(struct model *m, const struct params *params, const char *ke
         default: rc = size_parse_number(key, text, &v); return rc ? rc : put_number(m, p, v, text);
         }
     }
-    const char *known[PARAMETERS + 5] = {"seed", "capacity", "lba", "scale", "state"};
+    const char *known[PARAMETERS + 7] = {"seed", "capacity", "lba", "scale", "state", "fill", "nand"};
     for (size_t i = 0; i < PARAMETERS; i++)
-        known[i + 5] = parameters[i].key;
-    const char *near = size_nearest(key, known, PARAMETERS + 5);
+        known[i + 7] = parameters[i].key;
+    const char *near = size_nearest(key, known, PARAMETERS + 7);
     return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT, "sim:%s has no key \"%s\"%s%s%s", m->name, key,
-                     near ? "; did you mean " : "; common ones are seed, capacity, lba, scale and state",
+                     near ? "; did you mean " : "; common ones are seed, capacity, lba, scale, fill and state",
                      near ? near : "", near ? "?" : "");
+}
+
+/* nand=PRESET: the times of a kind of flash. */
+static int choose_nand(struct model *m, const char *preset)
+{
+    struct params *presets;
+    int rc = params_parse(&presets, "nand", sim_nand_presets), found = 0;
+    for (size_t i = 0; !rc && i < PARAMETERS; i++) {
+        char path[96], shown[SIZE_NUMBER];
+        double v;
+        snprintf(path, sizeof path, "%.40s.%s.value", preset, parameters[i].key);
+        if (strcmp(parameters[i].table, "flash") || params_get_number(presets, path, &v) != 1)
+            continue;
+        size_print_number(shown, sizeof shown, v, 15);
+        rc = put_number(m, &parameters[i], v, shown);
+        found++;
+    }
+    params_free(presets);
+    return rc || found
+               ? rc
+               : error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
+                           "sim:%s: there is no nand = %s; `sated sim show nand` prints the presets", m->name, preset);
 }
 
 /* T of one domain and U of the drive, in pages, at a scale. */
@@ -406,40 +426,68 @@ static int work_out(struct model *m, uint64_t native_bytes, uint64_t raw_bytes)
     if (m->unit_bytes & (m->unit_bytes - 1))
         return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT, "sim:%s: page = %llu is not a power of two", m->name,
                          (unsigned long long)m->unit_bytes);
-    if (m->streams != 1)
+    if (m->hot && m->streams > 2)
         return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
-                         "sim:%s: streams = %llu is not possible: this version writes one stream; leave the key out",
+                         "sim:%s: streams = %llu tells hot from cold itself: leave hot out, or give 1 or 2 streams",
                          m->name, (unsigned long long)m->streams);
+    m->frontiers = m->streams * (m->hot ? 2 : 1) + (m->levelling == LEVELLING_STATIC);
+    m->hot = (uint64_t)((unsigned __int128)m->units * m->hot / WHOLE_SHARE);
+    if (!m->threshold)
+        m->threshold = WEAR_THRESHOLD;
     int rc = check_scale(m, native_bytes, usable);
     if (rc)
         return rc;
-    uint64_t spare = usable * m->domains - m->units, needed = 2 * m->np * m->domains;
+    uint64_t spare = usable * m->domains - m->units, needed = (m->frontiers + 1) * m->np * m->domains;
     if (usable * m->domains < m->units || spare < needed)
         return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
                          "sim:%s: with op = %s only T - U = %llu pages are spare (T = %llu, U = %llu), and garbage "
-                         "collection needs %llu, two blocks in each domain; choose a greater op or more blocks",
+                         "collection needs %llu, %llu blocks in each domain; choose a greater op or more blocks",
                          m->name, op, (unsigned long long)spare, (unsigned long long)(usable * m->domains),
-                         (unsigned long long)m->units, (unsigned long long)needed);
-    m->per_domain = (usable + RESERVE_BLOCKS * m->np + m->np - 1) / m->np;
+                         (unsigned long long)m->units, (unsigned long long)needed,
+                         (unsigned long long)(m->frontiers + 1));
+    m->per_domain = (usable + (m->frontiers + RESERVE_BLOCKS) * m->np + m->np - 1) / m->np;
     m->reserve = m->per_domain * m->np - usable;
+    rc = model_spares(m);
+    if (rc)
+        return rc;
     uint64_t pages = m->per_domain * m->domains * m->np;
     if (pages >= FTL_PAGES_MAX)
         return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
                          "sim:%s: %llu pages are more than 2^31; choose fewer or greater ones", m->name,
                          (unsigned long long)pages);
-    m->raw_bytes = raw_bytes ? raw_bytes / m->scale : pages * m->unit_bytes;
-    if (pages * m->unit_bytes > m->raw_bytes)
+    m->raw_bytes = raw_bytes ? raw_bytes / m->scale : model_flash_bytes(m, pages);
+    if (model_flash_bytes(m, pages) > m->raw_bytes)
         return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
                          "sim:%s: op = %s needs %llu bytes of flash, and there are %llu", m->name, op,
-                         (unsigned long long)(pages * m->unit_bytes), (unsigned long long)m->raw_bytes);
+                         (unsigned long long)(model_flash_bytes(m, pages)), (unsigned long long)m->raw_bytes);
     m->map_pages = (m->units + m->entries - 1) / m->entries;
     m->cached_map_pages = (m->map_pages * m->coverage + WHOLE_SHARE / 2) / WHOLE_SHARE;
     if (!m->cached_map_pages)
         m->cached_map_pages = 1;
     m->slice_ns = m->erase_ns * m->program_units / m->erase_units;
     m->purge_ns /= m->scale;
-    if (!m->endurance)
-        m->endurance = ENDURANCE;
+    if (m->idle_gc_ns)
+        m->idle_gc_ns = m->idle_gc_ns > m->scale ? m->idle_gc_ns / m->scale : 1;
+    m->idle_pages = m->reserve + (uint64_t)((unsigned __int128)(usable - m->units / m->domains) *
+                                            (m->idle_free ? m->idle_free : IDLE_FREE) / WHOLE_SHARE);
+    m->heat_ns = m->heat_ns && m->heat_ns < m->scale ? 1 : m->heat_ns / m->scale;
+    for (int i = 0; i < MODEL_SLEEPS; i++) {
+        uint64_t *after = &m->sleep[i].after_ns;
+        *after = *after && *after < m->scale ? 1 : *after / m->scale;
+        m->sleeps |= *after != 0;
+    }
+    if (!m->fetch_ns)
+        m->fetch_ns = m->miss_read_ns;
+    if (!m->planes)
+        m->planes = 1;
+    if (!m->suspend_most)
+        m->suspend_most = SUSPENSIONS;
+    if (m->program_units % m->planes || m->channels * m->dies * m->planes > MODEL_PLANES_MAX)
+        return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
+                         "sim:%s: planes = %llu does not divide the program_pages = %llu of a die's program, or makes "
+                         "more than %d planes; choose fewer",
+                         m->name, (unsigned long long)m->planes, (unsigned long long)m->program_units,
+                         MODEL_PLANES_MAX);
     return 0;
 }
 
@@ -478,15 +526,15 @@ static int read_texts(struct model *m, const struct params *params)
 
 static int fill(struct model *m, const struct params *params, const struct spec *spec)
 {
-    struct sizes sizes = {0};
+    struct model_sizes sizes = {0};
     struct reading reading = {params, m->name, 0};
     size_t size = 0;
     params_each(params, check_leaf, &reading);
-    int rc = reading.rc ? reading.rc : read_sizes(m, params, &sizes);
+    int rc = reading.rc ? reading.rc : model_sizes(m, params, &sizes);
     m->seed = m->scale = 1;
     for (size_t i = 0; !rc && i < spec->n; i++) {
         if (!strcmp(spec->keys[i].key, "capacity"))
-            rc = choose_size(m, &sizes, spec->keys[i].value, &size);
+            rc = model_choose_size(m, &sizes, spec->keys[i].value, &size);
         else if (!strcmp(spec->keys[i].key, "seed"))
             rc = size_parse_whole("seed", spec->keys[i].value, &m->seed);
         else if (!strcmp(spec->keys[i].key, "scale"))
@@ -494,9 +542,12 @@ static int fill(struct model *m, const struct params *params, const struct spec 
     }
     for (size_t i = 0; !rc && i < PARAMETERS; i++)
         rc = read_parameter(m, params, &parameters[i], size);
+    for (size_t i = 0; !rc && i < spec->n; i++) /* other keys of the URI say more than a preset */
+        if (!strcmp(spec->keys[i].key, "nand"))
+            rc = choose_nand(m, spec->keys[i].value);
     for (size_t i = 0; !rc && i < spec->n; i++) {
         const char *key = spec->keys[i].key;
-        if (strcmp(key, "capacity") && strcmp(key, "seed") && strcmp(key, "scale"))
+        if (strcmp(key, "capacity") && strcmp(key, "seed") && strcmp(key, "scale") && strcmp(key, "nand"))
             rc = override(m, params, key, spec->keys[i].value);
     }
     if (rc)

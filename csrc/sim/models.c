@@ -23,21 +23,41 @@
 
 BUILT_IN(sim_model_710, "710.toml");
 BUILT_IN(sim_model_generic, "generic.toml");
+BUILT_IN(sim_model_generic_client_nvme, "generic-client-nvme.toml");
 BUILT_IN(sim_model_generic_tlc_nvme, "generic-tlc-nvme.toml");
 BUILT_IN(sim_model_s840, "s840.toml");
+BUILT_IN(sim_model_c300, "c300.toml");
+BUILT_IN(sim_model_generic_enterprise_nvme, "generic-enterprise-nvme.toml");
+BUILT_IN(sim_model_lightning, "lightning.toml");
+BUILT_IN(sim_model_mkx001, "mkx001.toml");
+BUILT_IN(sim_model_optimus, "optimus.toml");
+BUILT_IN(sim_model_p300, "p300.toml");
+BUILT_IN(sim_model_ssd400s, "ssd400s.toml");
 BUILT_IN(sim_model_x210, "x210.toml");
+BUILT_IN(sim_nand_presets, "nand.toml");
 
 static const struct {
     const char *name;
     const char *text;
 } built_in[] = {
-    {"generic", sim_model_generic}, {"generic-tlc-nvme", sim_model_generic_tlc_nvme},
-    {"710", sim_model_710},         {"s840", sim_model_s840},
+    {"generic", sim_model_generic},
+    {"generic-tlc-nvme", sim_model_generic_tlc_nvme},
+    {"generic-client-nvme", sim_model_generic_client_nvme},
+    {"710", sim_model_710},
+    {"s840", sim_model_s840},
     {"x210", sim_model_x210},
+    {"c300", sim_model_c300},
+    {"generic-enterprise-nvme", sim_model_generic_enterprise_nvme},
+    {"lightning", sim_model_lightning},
+    {"mkx001", sim_model_mkx001},
+    {"optimus", sim_model_optimus},
+    {"p300", sim_model_p300},
+    {"ssd400s", sim_model_ssd400s},
 };
 
 #define BUILT_IN_COUNT (sizeof built_in / sizeof *built_in)
 #define ADDED_MAX 256
+#define NAND "nand" /* not a drive, but a text like those of drives */
 
 /* Texts that were handed out must stay, so a replaced one is kept until the process ends. */
 struct added {
@@ -59,6 +79,8 @@ const char *sated_sim_model_text(const char *name)
     for (size_t i = 0; i < BUILT_IN_COUNT; i++)
         if (!strcmp(name, built_in[i].name))
             return built_in[i].text;
+    if (!strcmp(name, NAND))
+        return sim_nand_presets;
     const char *text = NULL;
     pthread_mutex_lock(&lock);
     for (const struct added *a = added; a && !text; a = a->next)
@@ -79,8 +101,8 @@ int sated_sim_add_model(const char *name, const char *text)
     if (!name_is_usable(name))
         return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
                          "\"%s\" cannot be the name of a model: use 1 to 47 letters, digits, - and _", name);
-    for (size_t i = 0; i < BUILT_IN_COUNT; i++)
-        if (!strcmp(name, built_in[i].name))
+    for (size_t i = 0; i <= BUILT_IN_COUNT; i++)
+        if (!strcmp(name, i < BUILT_IN_COUNT ? built_in[i].name : NAND))
             return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT, "%s is a built-in model: add yours under another name",
                              name);
     int rc = model_check(name, text);
@@ -108,7 +130,7 @@ int sated_sim_add_model(const char *name, const char *text)
 
 int models_copy(const char *name, char **text)
 {
-    const char *found = sated_sim_model_text(name);
+    const char *found = strcmp(name, NAND) ? sated_sim_model_text(name) : NULL;
     if (found) {
         *text = strdup(found);
         return *text ? 0 : error_set(-ENOMEM, SATED_LAYER_NONE, "sim:%s: not enough memory for the model", name);

@@ -22,6 +22,16 @@ static void each_array(struct ftl *f, uint32_t log_room, void (*visit)(void **ar
     visit((void **)&f->place, blocks * 4, user);
     visit((void **)&f->closed_at, blocks * 8, user);
     visit((void **)&f->state, blocks, user);
+    visit((void **)&f->laid, blocks, user);
+    if (f->streams > 2) {
+        visit((void **)&f->stream, blocks, user);
+        visit((void **)&f->born, blocks * 4, user);
+        visit((void **)&f->last, (uint64_t)f->units * 4, user);
+    }
+    if (f->slc.room) {
+        visit((void **)&f->slc.ring, (uint64_t)f->slc.room * 4, user);
+        visit((void **)&f->slc.in, words * 8, user);
+    }
     visit((void **)&f->closed, blocks * 4, user);
     visit((void **)&f->bucket, (uint64_t)f->domains * (f->np + 1) * 4, user);
     visit((void **)&f->domain, (uint64_t)f->domains * sizeof *f->domain, user);
@@ -42,7 +52,7 @@ static void drop(void **array, uint64_t bytes, void *user)
     *array = NULL;
 }
 
-static void push_free(struct ftl *f, struct domain *d, uint32_t block)
+void nand_free(struct ftl *f, struct domain *d, uint32_t block)
 {
     f->state[block] = BLOCK_FREE;
     f->next[block] = FTL_NONE;
@@ -63,20 +73,29 @@ static void empty(struct ftl *f)
         struct domain *d = &f->domain[n];
         *d = (struct domain){.free_first = FTL_NONE,
                              .free_last = FTL_NONE,
-                             .open = FTL_NONE,
                              .victim = FTL_NONE,
                              .oldest = FTL_NONE,
                              .newest = FTL_NONE,
                              .reserve = d->reserve,
                              .written = d->written,
-                             .least = f->np};
-        for (uint32_t b = n * f->per_domain; b < (n + 1) * f->per_domain; b++)
-            push_free(f, d, b);
+                             .brim = f->policy == GC_WINDOWED ? f->np : 0,
+                             .least = f->np,
+                             .loss = d->loss};
+        d->loss.rebuilding = 0;
+        for (uint32_t i = 0; i < FTL_FRONTIERS_MAX; i++)
+            d->front[i].open = FTL_NONE;
+        for (uint32_t b = n * f->per_domain; b < (n + 1) * f->per_domain; b++) {
+            d->worn = f->wear[b] > d->worn ? f->wear[b] : d->worn;
+            if (f->state[b] < BLOCK_SPARE)
+                nand_free(f, d, b);
+        }
     }
-    f->mapped = 0;
+    f->mapped = f->lost = 0;
+    f->sick &= ~(uint64_t)SICK_LOST;
     f->turn = 0;
     f->missing = f->domains;
     f->log_at = f->log_done = 0;
+    f->slc.head = f->slc.tail = f->slc.seen = 0;
 }
 
 int ftl_init(struct ftl *f, const struct ftl_shape *shape)
@@ -90,17 +109,33 @@ int ftl_init(struct ftl *f, const struct ftl_shape *shape)
         .per_domain = shape->per_domain,
         .blocks = shape->domains * shape->per_domain,
         .policy = shape->policy,
-        .choices = shape->policy == GC_D_CHOICES ? shape->choices : 1,
+        .choices = shape->policy == GC_D_CHOICES || shape->policy == GC_WINDOWED ? shape->choices : 1,
+        .whole = shape->whole,
+        .streams = shape->streams,
+        .frontiers = shape->frontiers,
+        .hot = shape->hot,
+        .levelling = shape->levelling,
+        .threshold = shape->threshold,
+        .least_free = shape->frontiers * shape->np + shape->np / 2,
+        .dies = shape->dies,
+        .stripe = shape->stripe,
+        .parity = shape->parity,
+        .wear_limit = shape->wear_limit,
+        .grown = shape->grown,
         .inverse = UINT64_MAX / shape->np + 1,
+        .lives.mean = UINT32_MAX,
         .quota = FTL_UNLIMITED,
         .log_room = shape->log_room,
+        .slc = {.room = shape->slc_room, .fixed = shape->slc_fixed, .share = shape->slc_share, .bits = shape->slc_bits},
     };
     random_seed(&f->random, shape->seed, 0);
+    random_seed(&f->luck, shape->seed, 2);
     each_array(f, f->log_room, make, &rc);
     if (rc)
         return rc;
     for (uint32_t n = 0; n < f->domains; n++)
         f->domain[n].reserve = shape->reserve;
+    spare_init(f, shape);
     empty(f);
     return 0;
 }
@@ -128,6 +163,7 @@ void ftl_walk(struct ftl *f, void (*visit)(void *data, uint64_t bytes, void *use
     struct walk w = {f, visit, user};
     each_array(f, f->log_room, walk_array, &w);
     visit(&f->random, sizeof f->random, user);
+    visit(&f->lives, sizeof f->lives, user);
     visit(&f->quota, sizeof f->quota, user);
     visit(&f->missing, sizeof f->missing, user);
     visit(&f->turn, sizeof f->turn, user);
@@ -137,12 +173,21 @@ void ftl_walk(struct ftl *f, void (*visit)(void *data, uint64_t bytes, void *use
     visit(&f->placed, sizeof f->placed, user);
     visit(&f->moved, sizeof f->moved, user);
     visit(&f->erased, sizeof f->erased, user);
+    visit(&f->lost, sizeof f->lost, user);
+    visit(&f->grown_bad, sizeof f->grown_bad, user);
+    visit(&f->sick, sizeof f->sick, user);
+    visit(&f->luck, sizeof f->luck, user);
+    visit(&f->slc.head, sizeof f->slc.head, user);
+    visit(&f->slc.tail, sizeof f->slc.tail, user);
+    visit(&f->slc.seen, sizeof f->slc.seen, user);
+    visit(&f->slc.written, sizeof f->slc.written, user);
+    visit(&f->slc.folded, sizeof f->slc.folded, user);
 }
 
 void ftl_purge(struct ftl *f)
 {
     for (uint32_t b = 0; b < f->blocks; b++)
-        if (f->state[b] != BLOCK_FREE) {
+        if (f->state[b] != BLOCK_FREE && f->state[b] < BLOCK_SPARE) {
             f->wear[b]++;
             f->erased++;
         }
@@ -150,20 +195,29 @@ void ftl_purge(struct ftl *f)
     memset(f->map, 0, (uint64_t)f->units * 4);
     memset(f->valid, 0, words * 8);
     memset(f->pending, 0, words * 8);
+    if (f->slc.room)
+        memset(f->slc.in, 0, words * 8);
     memset(f->count, 0, (uint64_t)f->blocks * 4);
     empty(f);
 }
 
-static void open_next(struct ftl *f, struct domain *d)
+void nand_open(struct ftl *f, struct domain *d, struct frontier *front)
 {
-    uint32_t block = d->free_first;
-    d->free_first = f->next[block];
-    if (d->free_first == FTL_NONE)
-        d->free_last = FTL_NONE;
+    uint32_t stream = (uint32_t)(front - d->front), before = FTL_NONE, block = d->free_first;
+    if (f->levelling)
+        block = wear_open(f, d, stream, &before);
+    if (before == FTL_NONE)
+        d->free_first = f->next[block];
+    else
+        f->next[before] = f->next[block];
+    if (f->next[block] == FTL_NONE)
+        d->free_last = before;
     d->free_blocks--;
-    d->open = block;
-    d->open_at = 0;
+    *front = (struct frontier){block, 0};
     f->state[block] = BLOCK_OPEN;
+    f->laid[block] = (uint8_t)d->loss.dead;
+    if (f->streams > 2)
+        streams_opened(f, block, stream);
 }
 
 void ftl_log_retire(struct ftl *f, uint32_t upto)
@@ -186,7 +240,7 @@ void ftl_log_mark(struct ftl *f)
 }
 
 /* A block that is used again was erased before, and programmed before that, as was all that is older in the log. */
-static void retire_through(struct ftl *f, uint32_t page)
+void nand_retire(struct ftl *f, uint32_t page)
 {
     uint32_t at = f->log_done;
     while ((f->log[at & (f->log_room - 1)] & ~FTL_MARKS) != page)
@@ -194,48 +248,18 @@ static void retire_through(struct ftl *f, uint32_t page)
     ftl_log_retire(f, at + 1);
 }
 
-void nand_place(struct ftl *f, struct domain *d, uint32_t unit, uint32_t mark)
+void nand_close(struct ftl *f, struct domain *d, struct frontier *front)
 {
-    if (d->open == FTL_NONE)
-        open_next(f, d);
-    uint32_t block = d->open, at = d->open_at++, page = block * f->np + at;
-    uint64_t bit = (uint64_t)1 << at % 64;
-    *ftl_word(f, f->valid, block, at) |= bit;
-    f->map[unit] = page + 1;
-    f->back[page] = unit;
-    f->count[block]++;
-    f->placed++;
-    d->free_pages--;
-    d->written++;
-    if (f->log_room) {
-        uint64_t *pending = ftl_word(f, f->pending, block, at);
-        if (*pending & bit)
-            retire_through(f, page);
-        if (f->log_at - f->log_done == f->log_room) /* a burst of relocations: the oldest has long been programmed */
-            ftl_log_retire(f, f->log_done + 1);
-        *pending |= bit;
-        f->log[f->log_at++ & (f->log_room - 1)] = page | mark;
-    }
-    if (f->quota != FTL_UNLIMITED && ++d->placed == f->quota)
-        f->missing--;
-    if (d->open_at == f->np) {
-        d->open = FTL_NONE;
-        gc_close(f, d, block);
-    }
-}
-
-void nand_drop(struct ftl *f, uint32_t page)
-{
-    uint32_t block = ftl_block(f, page), at = page - block * f->np;
-    *ftl_word(f, f->valid, block, at) &= ~((uint64_t)1 << at % 64);
-    f->count[block]--;
-    if (f->state[block] == BLOCK_CLOSED)
-        gc_fell(f, &f->domain[f->domains == 1 ? 0 : block / f->per_domain], block);
+    uint32_t block = front->open;
+    front->open = FTL_NONE;
+    gc_close(f, d, block);
 }
 
 void nand_erase(struct ftl *f, struct domain *d, uint32_t block)
 {
-    f->wear[block]++;
+    if (++f->wear[block] > d->worn)
+        d->worn = f->wear[block];
     f->erased++;
-    push_free(f, d, block);
+    if (!(f->wear_limit | f->grown) || !spare_retires(f, d, block))
+        nand_free(f, d, block);
 }

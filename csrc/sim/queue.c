@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/whole.h"
-
-#define UNTIMED_NS 1000 /* of a command, where there is no timing */
+#include "sim/flaw.h"
 
 int fifo_put(struct fifo *q, const struct command *c)
 {
@@ -40,9 +38,10 @@ static bool before(const struct completion *a, const struct completion *b)
     return a->done_ns < b->done_ns || (a->done_ns == b->done_ns && a->number < b->number);
 }
 
-static void complete(struct sim *s, const struct command *c, int64_t done_ns)
+void queue_complete(struct sim *s, const struct command *c, int64_t done_ns, int status)
 {
     struct completion new = {done_ns, s->number++, *c};
+    new.command.status = (int16_t)status;
     uint32_t at = s->done++;
     while (at && before(&new, &s->heap[(at - 1) / 2])) {
         s->heap[at] = s->heap[(at - 1) / 2];
@@ -75,7 +74,7 @@ struct span {
 
 static struct span span_of(const struct sim *s, const struct command *c)
 {
-    uint32_t shift = (uint32_t)__builtin_ctzll(s->model.unit_bytes);
+    uint32_t shift = (uint32_t)s->unit_shift;
     uint64_t mask = s->model.unit_bytes - 1, end = c->offset + c->bytes;
     struct span p = {
         .first = (uint32_t)(c->offset >> shift),
@@ -88,21 +87,34 @@ static struct span span_of(const struct sim *s, const struct command *c)
     return p;
 }
 
-/* Looks the units up in the map, and returns the time that takes. */
+/* Looks the units up in the map, and returns the time that takes. A write of units that hold nothing has no old page to
+ * be found: its entries are merged into the map page later. */
 static int64_t look_up(struct sim *s, const struct span *p, bool change)
 {
     const struct model *m = &s->model;
+    bool known = !change || ftl_page(&s->ftl, p->first) != FTL_NONE || ftl_page(&s->ftl, p->last) != FTL_NONE;
     uint32_t entries = (uint32_t)m->entries;
-    uint64_t cost = 0, evict = m->miss_write_ns > m->miss_read_ns ? m->miss_write_ns - m->miss_read_ns : 0;
+    uint64_t cost = 0,
+             fetch = !known   ? 0
+                     : change ? m->fetch_ns
+                              : m->miss_read_ns,
+             evict = m->miss_write_ns > m->miss_read_ns ? m->miss_write_ns - m->miss_read_ns : 0;
     for (uint32_t page = p->first / entries; page <= p->last / entries; page++) {
         uint32_t what = cache_use(&s->cache, page, change);
-        cost += (what & CACHE_FETCH ? m->miss_read_ns : 0) + (what & CACHE_EVICT ? evict : 0);
+        cost += (what & CACHE_FETCH ? fetch : 0) + (what & CACHE_EVICT ? evict : 0);
     }
     return (int64_t)cost;
 }
 
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 static void spend(struct sim *s, int64_t at, int64_t cost)
 {
+    if (s->slower)
+        cost += cost * (int64_t)s->slower / 100;
     s->timing.firmware = (s->timing.firmware > at ? s->timing.firmware : at) + cost;
 }
 
@@ -125,7 +137,11 @@ static void read_now(struct sim *s, const struct command *c, int64_t at)
         last = page;
         done = t > done ? t : done;
     }
-    complete(s, c, done);
+    if (m->link_kb_s) {
+        int64_t over = timing_link(&s->timing, m, true, c->bytes, at);
+        done = later(done + link_ns(m, c->bytes), over);
+    }
+    queue_complete(s, c, done + (int64_t)m->read_latency_ns, 0);
 }
 
 /* Parts of units are kept, as ATA lets a drive do. */
@@ -143,7 +159,7 @@ static void trim_now(struct sim *s, const struct command *c, int64_t at)
     struct span p = span_of(s, c);
     spend(s, at, (int64_t)s->model.command_trim_ns + look_up(s, &p, true));
     trim_units(s, &p);
-    complete(s, c, s->timing.firmware);
+    queue_complete(s, c, s->timing.firmware, 0);
 }
 
 /* Zeroes of whole units need no flash: the units are given back, and read as zeros; others are written. */
@@ -163,7 +179,7 @@ static void flush_now(struct sim *s, const struct command *c, int64_t at)
         timing_flush(&s->timing, &s->model, &s->ftl, done);
         done = s->timing.busy > done ? s->timing.busy : done;
     }
-    complete(s, c, done);
+    queue_complete(s, c, done, 0);
 }
 
 static void write_unit(struct sim *s, uint32_t unit)
@@ -184,16 +200,21 @@ static bool gather(struct sim *s, struct command *c, int64_t at)
         if (timing_room(&s->timing) > at)
             return false;
         if (!c->at)
-            spend(s, at, (int64_t)m->command_write_ns + look_up(s, &p, true));
+            spend(s, m->link_kb_s ? timing_link(&s->timing, m, false, c->bytes, at) : at,
+                  (int64_t)m->command_write_ns + look_up(s, &p, true));
         else if (wide)
             spend(s, at, (int64_t)m->wide_write_ns);
         timing_gather(&s->timing, m, &s->ftl, wide);
         if ((unit == p.first && !p.first_whole) || (unit == p.last && !p.last_whole)) {
             uint32_t page = ftl_page(&s->ftl, unit);
-            if (page != FTL_NONE) /* the rest of the unit is read first */
-                s->timing.firmware = timing_read(&s->timing, m, &s->ftl, page, FTL_NONE, s->timing.firmware);
+            if (page != FTL_NONE) { /* the rest of the unit is read first */
+                int64_t read = timing_read(&s->timing, m, &s->ftl, page, FTL_NONE, s->timing.firmware);
+                s->timing.firmware = m->modify_ns ? s->timing.firmware + (int64_t)m->modify_ns : read;
+            }
         }
+        uint64_t moved = s->ftl.moved;
         write_unit(s, unit);
+        s->timing.firmware += (int64_t)((s->ftl.moved - moved) * m->move_ns);
         timing_program(&s->timing, m, &s->ftl, s->timing.firmware);
     }
     return true;
@@ -205,26 +226,24 @@ static void drain(struct sim *s, int64_t at)
         struct command *c = fifo_first(&s->writes);
         if (!gather(s, c, at))
             return;
-        complete(s, c, s->timing.firmware > at ? s->timing.firmware : at);
+        queue_complete(s, c, s->timing.firmware > at ? s->timing.firmware : at, 0);
         fifo_drop(&s->writes);
     }
 }
 
-static void untimed(struct sim *s, const struct command *c)
+void queue_untimed(struct sim *s, const struct command *c)
 {
+    if (c->op == SATED_FLUSH) /* there is no buffer */
+        return;
     struct span p = span_of(s, c);
-    if (c->op == SATED_FLUSH)
-        ; /* there is no buffer */
-    else if (is_trim(s, c))
-        trim_units(s, &p);
-    else if (c->op != SATED_READ)
+    if (c->op == SATED_WRITE || (c->op == SATED_WRITE_ZEROES && !is_trim(s, c)))
         for (uint32_t unit = p.first; unit <= p.last; unit++)
             write_unit(s, unit);
+    else if (c->op != SATED_READ)
+        trim_units(s, &p);
     else
         for (uint32_t unit = p.first; unit <= p.last; unit++)
             s->read_units += ftl_page(&s->ftl, unit) != FTL_NONE;
-    spend(s, s->now, UNTIMED_NS);
-    complete(s, c, s->timing.firmware);
 }
 
 /* What is in the drive already comes to its end; the firmware takes nothing more until the stall is over. */
@@ -234,6 +253,13 @@ static void stall(struct sim *s)
     s->stall_ns = 0;
 }
 
+/* It has tried to read, where it was to read. */
+static void refuse(struct sim *s, const struct command *c, int status)
+{
+    spend(s, s->now, (int64_t)s->model.command_read_ns);
+    queue_complete(s, c, s->timing.firmware + (int64_t)(c->op == SATED_READ ? s->model.read_ns : 0), status);
+}
+
 void queue_admit(struct sim *s)
 {
     if (s->stall_ns && s->now >= s->stall_at)
@@ -241,10 +267,11 @@ void queue_admit(struct sim *s)
     while (s->waiting.n && s->inside < s->model.queue) {
         struct command *c = fifo_first(&s->waiting);
         s->inside++;
-        if (!s->model.timing) {
-            untimed(s, c);
+        int status = s->ftl.sick ? flaw_meets(s, c) : 0;
+        if (status) {
+            refuse(s, c, status);
         } else if (c->op == SATED_WRITE || (c->op == SATED_WRITE_ZEROES && !is_trim(s, c))) {
-            ftl_ask(&s->ftl, (uint32_t)(c->offset >> __builtin_ctzll(s->model.unit_bytes)));
+            ftl_ask(&s->ftl, (uint32_t)(c->offset >> s->unit_shift));
             fifo_put(&s->writes, c); /* made with room for all that the drive takes */
             drain(s, s->now);
         } else {

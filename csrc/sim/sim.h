@@ -39,11 +39,26 @@ int sim_submit(struct sim *s, uint32_t tag, enum sated_op op, uint64_t offset, u
 /* The time of the next completion; false if nothing is outstanding. */
 bool sim_peek(struct sim *s, int64_t *done_ns);
 
+/* The same where it is not later than t_ns, and a set carries out nothing that is: a command can still be submitted
+ * before. */
+bool sim_peek_until(struct sim *s, int64_t t_ns, int64_t *done_ns);
+
 /* Takes the next completion; the drive's time becomes its time. @param status 0 or a negated errno. */
 bool sim_next(struct sim *s, uint32_t *tag, int64_t *done_ns, int *status);
 
+/* Bytes of what can be addressed, one command after the other; only while nothing is outstanding.
+ * Return: as sim_submit, or -ENOMEM. */
+int sim_read(struct sim *s, uint64_t offset, void *out, uint32_t bytes);
+int sim_write(struct sim *s, uint64_t offset, const void *data, uint32_t bytes);
+
+/* Whether it is a set of drives; set.h has the rest of that. */
+bool sim_is_set(const struct sim *s);
+
 /* For `for_ns` from `at_ns` on the drive takes no command. */
 void sim_stall(struct sim *s, int64_t at_ns, int64_t for_ns);
+
+/* As sated_sim_fail_die(). */
+int sim_fail_die(struct sim *s, uint32_t die);
 
 /* Energy drawn from the beginning up to the drive's own time `t_ns` (>= the last event's), in nanojoule. */
 uint64_t sim_energy_nj(struct sim *s, int64_t t_ns);
@@ -53,6 +68,13 @@ void sim_reset_counters(struct sim *s);
 
 /* Forgets everything: all mapping gone, all blocks erased; takes the model's time by the drive's clock. */
 int sim_purge(struct sim *s);
+
+/* What is laid onto the medium, as sated_sim_fill does. */
+struct filling {
+    uint32_t how; /* enum sated_sim_filling */
+    double share; /* of what can be addressed */
+};
+int sim_fill(struct sim *s, const struct filling *how);
 
 /* The LBA limit. What lies beyond is not deallocated by this. */
 int sim_set_capacity(struct sim *s, uint64_t bytes);

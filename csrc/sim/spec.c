@@ -43,6 +43,12 @@ static int put_key(struct spec *s, const char *key, const char *value)
                    ? 0
                    : error_set(SATED_PARSE, SATED_LAYER_ARGUMENT, "sim:%s: state= needs the path of a file", s->name);
     }
+    if (!strcmp(key, "fill")) {
+        if (s->fill)
+            return given_twice(s, key);
+        s->fill = value;
+        return 0;
+    }
     for (size_t i = 0; i < s->n; i++)
         if (!strcmp(s->keys[i].key, key))
             return given_twice(s, key);
@@ -53,13 +59,30 @@ static int put_key(struct spec *s, const char *key, const char *value)
     return 0;
 }
 
+/* The comma before the next key; one between parentheses belongs to a value. */
+static char *next_comma(char *at)
+{
+    int depth = 0;
+    for (; *at && (*at != ',' || depth > 0); at++)
+        depth += (*at == '(') - (*at == ')');
+    return *at ? at : NULL;
+}
+
+static bool is_balanced(const char *at)
+{
+    int depth = 0;
+    for (; *at && depth >= 0; at++)
+        depth += (*at == '(') - (*at == ')');
+    return !depth;
+}
+
 int spec_parse(struct spec *s, const char *text)
 {
     *s = (struct spec){.lba = 1};
     s->text = strdup(text);
     if (!s->text)
         return error_set(-ENOMEM, SATED_LAYER_NONE, "sim:%s: not enough memory to read it", text);
-    char *at = s->text, *comma = strchr(at, ',');
+    char *at = s->text, *comma = next_comma(at);
     s->name = at;
     if (comma)
         *comma = '\0';
@@ -70,21 +93,26 @@ int spec_parse(struct spec *s, const char *text)
     s->is_file = strchr(s->name, '/') || (n > 4 && !strcmp(s->name + n - 4, ".sim"));
     while (comma) {
         char *key = comma + 1, *equals;
-        comma = strchr(key, ',');
+        comma = next_comma(key);
         if (comma)
             *comma = '\0';
         equals = strchr(key, '=');
         if (!equals || equals == key)
             return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT, "sim:%s: \"%s\" is no key=value", s->name, key);
         *equals = '\0';
+        if (!is_balanced(equals + 1))
+            return error_set(SATED_PARSE, SATED_LAYER_ARGUMENT,
+                             "sim:%s: %s = %s has a parenthesis without its other one", s->name, key, equals + 1);
         int rc = put_key(s, key, equals + 1);
         if (rc)
             return rc;
     }
-    if (s->is_file && (s->state || s->n))
+    if (s->is_file && (s->state || s->fill || s->n))
         return error_set(
             SATED_PARSE, SATED_LAYER_ARGUMENT,
             "sim:%s is a state file, which knows its model and keys already: only lba may be given, not %s", s->name,
-            s->state ? "state" : s->keys[0].key);
+            s->state  ? "state"
+            : s->fill ? "fill"
+                      : s->keys[0].key);
     return 0;
 }

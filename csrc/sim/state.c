@@ -13,7 +13,7 @@
 #endif
 
 #define MAGIC "SATEDSIM"
-#define SCHEMA 5
+#define SCHEMA 6
 /* Magic 8, schema 4, bytes of name 4, of the model's text 4, of the keys 4, of the whole file 8, in use 8. */
 #define HEADER 40
 #define IN_USE 32 /* changed in place, so that the checksum leaves it out */
@@ -76,15 +76,67 @@ void state_parts(struct sim *s, struct state_parts *p)
     add(&s->base_nj, sizeof s->base_nj, p);
     add(&s->base_pj, sizeof s->base_pj, p);
     add(&s->power_at, sizeof s->power_at, p);
+    add(&s->heat_uc, sizeof s->heat_uc, p);
+    add(&s->heat_at, sizeof s->heat_at, p);
+    add(&s->heat_nj, sizeof s->heat_nj, p);
+    add(&s->slower, sizeof s->slower, p);
     add(&s->base_bytes, sizeof s->base_bytes, p);
+    add(&s->uncorrectable, sizeof s->uncorrectable, p);
     add(&s->served, sizeof s->served, p);
     add(&s->life, sizeof s->life, p);
     add(&s->target, sizeof s->target, p);
 }
 
+uint64_t state_hash(const struct file_part *part, size_t n)
+{
+    struct hash hash = {0};
+    for (size_t i = 0; i < n; i++)
+        hash_add(&hash, part[i].data, part[i].bytes);
+    return hash_end(&hash);
+}
+
+_Static_assert(sizeof((struct state_text *)0)->header == HEADER, "the header");
+
+int state_text(struct sim *s, const char *path, bool in_use, struct state_text *out)
+{
+    *out = (struct state_text){0};
+    struct state_parts *p = &out->parts;
+    uint8_t *header = out->header;
+    uint32_t name = (uint32_t)strlen(s->model.name), text = (uint32_t)strlen(s->model_text),
+             keys = (uint32_t)strlen(s->keys);
+    add(header, HEADER, p);
+    add(s->model.name, name, p);
+    add(s->model_text, text, p);
+    add(s->keys, keys, p);
+    state_parts(s, p);
+    out->content = content_store(&s->content);
+    if (!out->content)
+        return error_set(-ENOMEM, SATED_LAYER_FILE, "%s: not enough memory to write it", path);
+    add(out->content, content_bytes(&s->content), p);
+    add(out->sum, sizeof out->sum, p);
+    memcpy(header, MAGIC, 8);
+    bytes_put_le32(header + 8, SCHEMA);
+    bytes_put_le32(header + 12, name);
+    bytes_put_le32(header + 16, text);
+    bytes_put_le32(header + 20, keys);
+    bytes_put_le64(header + 24, p->bytes);
+    bytes_put_le64(header + IN_USE, in_use);
+    struct hash hash = {0};
+    hash_add(&hash, header, IN_USE);
+    for (size_t i = 1; i + 1 < p->n; i++)
+        hash_add(&hash, p->part[i].data, p->part[i].bytes);
+    bytes_put_le64(out->sum, hash_end(&hash));
+    return 0;
+}
+
+void state_text_free(struct state_text *t)
+{
+    free(t->content);
+}
+
 int state_save(struct sim *s, const char *path, bool in_use)
 {
-    uint8_t header[HEADER], sum[8];
+    struct state_text t;
     int rc = file_begins(path, MAGIC, 8);
     if (rc <= 0)
         return rc ? rc
@@ -92,33 +144,10 @@ int state_save(struct sim *s, const char *path, bool in_use)
                               "%s holds something else than the state of a simulated drive, which would be lost; give "
                               "another name, or remove it first",
                               path);
-    struct state_parts p = {0};
-    uint32_t name = (uint32_t)strlen(s->model.name), text = (uint32_t)strlen(s->model_text),
-             keys = (uint32_t)strlen(s->keys);
-    add(header, sizeof header, &p);
-    add(s->model.name, name, &p);
-    add(s->model_text, text, &p);
-    add(s->keys, keys, &p);
-    state_parts(s, &p);
-    uint8_t *content = content_store(&s->content);
-    if (!content)
-        return error_set(-ENOMEM, SATED_LAYER_FILE, "%s: not enough memory to write it", path);
-    add(content, content_bytes(&s->content), &p);
-    add(sum, sizeof sum, &p);
-    memcpy(header, MAGIC, 8);
-    bytes_put_le32(header + 8, SCHEMA);
-    bytes_put_le32(header + 12, name);
-    bytes_put_le32(header + 16, text);
-    bytes_put_le32(header + 20, keys);
-    bytes_put_le64(header + 24, p.bytes);
-    bytes_put_le64(header + IN_USE, in_use);
-    struct hash hash = {0};
-    hash_add(&hash, header, IN_USE);
-    for (size_t i = 1; i + 1 < p.n; i++)
-        hash_add(&hash, p.part[i].data, p.part[i].bytes);
-    bytes_put_le64(sum, hash_end(&hash));
-    rc = file_replace(path, p.part, p.n);
-    free(content);
+    rc = state_text(s, path, in_use, &t);
+    if (!rc)
+        rc = file_replace(path, t.parts.part, t.parts.n);
+    state_text_free(&t);
     return rc;
 }
 
@@ -158,14 +187,12 @@ static bool is_whole(const uint8_t *data, size_t bytes)
     return hash_end(&hash) == bytes_le64(data + bytes - 8);
 }
 
-int state_read(const char *path, void **data, size_t *bytes, char **name, char **model_text, char **keys)
+int state_take(const char *path, const void *data, size_t bytes, char **name, char **model_text, char **keys)
 {
+    const uint8_t *p = data;
+    int rc = 0;
     *name = *model_text = *keys = NULL;
-    int rc = file_read(path, data, bytes);
-    if (rc)
-        return rc;
-    const uint8_t *p = *data;
-    if (*bytes < HEADER || memcmp(p, MAGIC, 8))
+    if (bytes < HEADER || memcmp(p, MAGIC, 8))
         rc = damaged(path, "it does not begin like one");
     else if (bytes_le32(p + 8) < SCHEMA)
         rc = error_set(SATED_STATE, SATED_LAYER_DRIVE,
@@ -175,16 +202,16 @@ int state_read(const char *path, void **data, size_t *bytes, char **name, char *
         rc = error_set(SATED_STATE, SATED_LAYER_DRIVE,
                        "%s was written by a newer sated: its schema is %u, and this one reads up to %d; update sated",
                        path, bytes_le32(p + 8), SCHEMA);
-    else if (bytes_le64(p + 24) != *bytes)
+    else if (bytes_le64(p + 24) != bytes)
         rc = damaged(path, "its length is not the one it states");
     uint64_t at = HEADER, n[3];
     for (int i = 0; !rc && i < 3; i++) {
         n[i] = bytes_le32(p + 12 + 4 * i);
         at += n[i];
     }
-    if (!rc && at + 8 > *bytes)
+    if (!rc && at + 8 > bytes)
         rc = damaged(path, "its header is longer than the file");
-    if (!rc && !is_whole(p, *bytes))
+    if (!rc && !is_whole(p, bytes))
         rc = damaged(path, "its checksum is wrong");
     if (!rc) {
         *name = text_of(p + HEADER, n[0]);
@@ -194,12 +221,24 @@ int state_read(const char *path, void **data, size_t *bytes, char **name, char *
             rc = error_set(-ENOMEM, SATED_LAYER_FILE, "%s: not enough memory to read it", path);
     }
     if (rc) {
-        free(*data);
         free(*name);
         free(*model_text);
         free(*keys);
-        *data = NULL;
         *name = *model_text = *keys = NULL;
+    }
+    return rc;
+}
+
+int state_read(const char *path, void **data, size_t *bytes, char **name, char **model_text, char **keys)
+{
+    *name = *model_text = *keys = NULL;
+    int rc = file_read(path, data, bytes);
+    if (rc)
+        return rc;
+    rc = state_take(path, *data, *bytes, name, model_text, keys);
+    if (rc) {
+        free(*data);
+        *data = NULL;
     }
     return rc;
 }

@@ -416,17 +416,43 @@ uint64_t target_life_read_bytes(const struct sim *s)
 
 uint64_t target_life_programmed_bytes(const struct sim *s)
 {
-    return life_of(s).placed_units * s->model.unit_bytes * s->model.scale;
+    uint64_t placed = life_of(s).placed_units;
+    return (placed + sim_parity_units(s, placed)) * s->model.unit_bytes * s->model.scale;
 }
 
 uint32_t target_used_percent(const struct sim *s)
 {
-    uint64_t erases = life_of(s).erased_blocks, blocks = s->ftl.blocks; /* both to scale: a mean needs none */
+    uint64_t erases = life_of(s).erased_blocks, blocks = spare_in_use(&s->ftl); /* both to scale: a mean needs none */
     uint64_t percent = erases * 100 / (blocks * s->model.endurance);
     return percent < 255 ? (uint32_t)percent : 255;
 }
 
+uint32_t target_spare_percent(const struct sim *s)
+{
+    uint64_t all = s->model.spares - s->model.factory_bad_blocks, left = all;
+    for (uint32_t n = 0; n < s->ftl.domains; n++)
+        left = s->ftl.domain[n].loss.spares < left ? s->ftl.domain[n].loss.spares : left;
+    if (!all)
+        return s->ftl.sick & SICK_READ_ONLY ? 0 : 100;
+    return (uint32_t)(left * 100 / all);
+}
+
+uint64_t target_grown_bad(const struct sim *s)
+{
+    return s->ftl.grown_bad * s->model.scale;
+}
+
+uint32_t target_failed_dies(const struct sim *s)
+{
+    uint32_t dies = 0;
+    for (uint32_t n = 0; n < s->ftl.domains; n++)
+        dies += s->ftl.domain[n].loss.dead;
+    return dies;
+}
+
 uint32_t target_temperature_c(const struct sim *s)
 {
+    if (s->model.heat_ns) /* as a byte of a log page takes it */
+        return s->heat_uc < 0 ? 0 : s->heat_uc > 127000000 ? 127 : (uint32_t)(s->heat_uc / 1000000);
     return s->target.operation.kind || sim_outstanding(s) ? 38 : 31;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading, writing and trimming, the write cache, and the states of power. */
+#include <errno.h>
 #include <string.h>
 
 #include "sim/target_ata_inside.h"
@@ -43,9 +44,15 @@ static bool reach(struct sim *s, struct ata_task *t, uint32_t sectors)
     return false;
 }
 
-static void ends(struct ata_task *t, int rc)
+/* How a command that reached the medium ends (ACS-4 6.2): at the first sector that cannot be read, or with ABRT where
+ * nothing can be written any more. */
+static void ends(struct sim *s, struct ata_task *t, uint32_t sectors, int rc)
 {
-    if (rc) {
+    if (rc == -ENODATA) {
+        ata_fail_at(t, ATA_UNC, flaw_first_lost(s, t->lba * ATA_SECTOR, (uint64_t)sectors * ATA_SECTOR) / ATA_SECTOR);
+    } else if (rc == -EIO) {
+        ata_abort(t);
+    } else if (rc) {
         t->out.status |= ATA_STATUS_DF;
         ata_abort(t);
     }
@@ -54,7 +61,7 @@ static void ends(struct ata_task *t, int rc)
 static void read_sectors(struct sim *s, struct ata_task *t, uint32_t sectors)
 {
     if (reach(s, t, sectors) && ata_data_in(t, sectors * ATA_SECTOR))
-        ends(t, media_read(s, t->lba * ATA_SECTOR, t->data, sectors * ATA_SECTOR));
+        ends(s, t, sectors, media_read(s, t->lba * ATA_SECTOR, t->data, sectors * ATA_SECTOR));
 }
 
 /* What was written stays when power goes: without a cache or with capacitors. */
@@ -70,7 +77,7 @@ static void write_sectors(struct sim *s, struct ata_task *t, uint32_t sectors, b
 {
     if (!reach(s, t, sectors) || !ata_data_out(t, sectors * ATA_SECTOR))
         return;
-    ends(t, media_write(s, t->lba * ATA_SECTOR, t->data, sectors * ATA_SECTOR));
+    ends(s, t, sectors, media_write(s, t->lba * ATA_SECTOR, t->data, sectors * ATA_SECTOR));
     settle(s, fua);
 }
 
@@ -111,8 +118,9 @@ void ata_write_queued(struct sim *s, struct ata_task *t)
 
 void ata_verify(struct sim *s, struct ata_task *t)
 {
-    if (ata_no_data(t))
-        reach(s, t, sectors_of(t, t->count));
+    uint32_t sectors = sectors_of(t, t->count);
+    if (ata_no_data(t) && reach(s, t, sectors))
+        ends(s, t, sectors, media_verify(s, t->lba * ATA_SECTOR, (uint64_t)sectors * ATA_SECTOR));
 }
 
 void ata_data_set(struct sim *s, struct ata_task *t)
@@ -139,7 +147,7 @@ void ata_data_set(struct sim *s, struct ata_task *t)
         uint64_t entry = bytes_le64(t->data + i * ENTRY), lba = entry & 0xffffffffffff, sectors = entry >> 48;
         rc = media_trim(s, lba * ATA_SECTOR, sectors * ATA_SECTOR);
     }
-    ends(t, rc);
+    ends(s, t, 0, rc);
     settle(s, false);
 }
 

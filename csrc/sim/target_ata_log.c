@@ -73,7 +73,7 @@ static void put_statistics(const struct sim *s, uint32_t page, uint8_t *data)
         break;
     case 1: put_general(s, data); break;
     case 4:
-        put_statistic(data, 8, 0, 0);
+        put_statistic(data, 8, s->uncorrectable & UINT32_MAX, 0);
         put_statistic(data, 16, 0, 0);
         break;
     case 5:

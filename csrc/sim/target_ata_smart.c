@@ -23,6 +23,8 @@ enum source {
     USED,
     LEFT,
     SPARE,
+    BAD,
+    UNCORRECTABLE,
     WRITTEN_32MIB,
     READ_32MIB,
     NAND_32MIB,
@@ -38,17 +40,24 @@ struct attribute {
 /* As the makers' drives have them. Flags: 1 a failure is imminent when it fails, 2 updated always, 10h counts events,
  * 20h keeps itself. */
 static const struct attribute sandisk[] = {
-    {5, 0x32, 0, ZERO},          {9, 0x32, 0, HOURS},         {12, 0x32, 0, CYCLES},    {171, 0x32, 0, ZERO},
-    {172, 0x32, 0, ZERO},        {173, 0x32, 0, ERASES},      {174, 0x32, 0, UNSAFE},   {187, 0x32, 0, ZERO},
+    {5, 0x32, 0, BAD},           {9, 0x32, 0, HOURS},         {12, 0x32, 0, CYCLES},    {171, 0x32, 0, ZERO},
+    {172, 0x32, 0, BAD},         {173, 0x32, 0, ERASES},      {174, 0x32, 0, UNSAFE},   {187, 0x32, 0, UNCORRECTABLE},
     {194, 0x22, 0, TEMPERATURE}, {199, 0x32, 0, ZERO},        {230, 0x32, 0, USED},     {232, 0x33, 4, SPARE},
     {233, 0x32, 0, NAND_GIB},    {241, 0x30, 0, WRITTEN_GIB}, {242, 0x30, 0, READ_GIB},
 };
 
 static const struct attribute intel[] = {
-    {5, 0x32, 0, ZERO},         {9, 0x32, 0, HOURS},        {12, 0x32, 0, CYCLES},
-    {187, 0x32, 0, ZERO},       {192, 0x32, 0, UNSAFE},     {225, 0x32, 0, WRITTEN_32MIB},
-    {232, 0x33, 10, SPARE},     {233, 0x32, 0, LEFT},       {241, 0x32, 0, WRITTEN_32MIB},
-    {242, 0x32, 0, READ_32MIB}, {243, 0x32, 0, NAND_32MIB},
+    {5, 0x32, 0, BAD},
+    {9, 0x32, 0, HOURS},
+    {12, 0x32, 0, CYCLES},
+    {187, 0x32, 0, UNCORRECTABLE},
+    {192, 0x32, 0, UNSAFE},
+    {225, 0x32, 0, WRITTEN_32MIB},
+    {232, 0x33, 10, SPARE},
+    {233, 0x32, 0, LEFT},
+    {241, 0x32, 0, WRITTEN_32MIB},
+    {242, 0x32, 0, READ_32MIB},
+    {243, 0x32, 0, NAND_32MIB},
 };
 
 static const struct attribute *attributes_of(const struct sim *s, size_t *n)
@@ -62,7 +71,7 @@ static uint64_t mean_erases(const struct sim *s)
 {
     struct life l;
     sim_get_life(s, &l);
-    return l.erased_blocks / s->ftl.blocks;
+    return l.erased_blocks / spare_in_use(&s->ftl);
 }
 
 static uint64_t raw_of(const struct sim *s, unsigned source)
@@ -74,7 +83,9 @@ static uint64_t raw_of(const struct sim *s, unsigned source)
     case UNSAFE: return s->target.unsafe_shutdowns;
     case TEMPERATURE: return target_temperature_c(s);
     case USED: return target_used_percent(s);
-    case SPARE: return 100;
+    case SPARE: return target_spare_percent(s);
+    case BAD: return target_grown_bad(s);
+    case UNCORRECTABLE: return s->uncorrectable;
     case WRITTEN_32MIB: return target_life_written_bytes(s) / MIB32;
     case READ_32MIB: return target_life_read_bytes(s) / MIB32;
     case NAND_32MIB: return target_life_programmed_bytes(s) / MIB32;
@@ -90,6 +101,10 @@ static uint8_t value_of(const struct sim *s, unsigned source)
     uint32_t used = target_used_percent(s);
     if (source == LEFT)
         return (uint8_t)(used < 99 ? 100 - used : 1);
+    if (source == SPARE) {
+        uint32_t spare = target_spare_percent(s);
+        return (uint8_t)(spare ? spare : 1);
+    }
     return (uint8_t)(source == TEMPERATURE ? 100 - target_temperature_c(s) : 100);
 }
 

@@ -3,6 +3,7 @@
 #ifndef SATED_SIM_TARGET_INSIDE_H
 #define SATED_SIM_TARGET_INSIDE_H
 
+#include "sim/flaw.h"
 #include "sim/media.h"
 #include "sim/target.h"
 #include "sim/whole.h"
@@ -115,6 +116,10 @@ uint64_t target_life_read_bytes(const struct sim *s);
 uint64_t target_life_programmed_bytes(const struct sim *s);
 /* Mean erases of a block against what the model's flash endures, in percent, 0 to 255. */
 uint32_t target_used_percent(const struct sim *s);
+/* Blocks in reserve that are left, in percent, where they are fewest; 100 where a model has none, until it takes no more writes. */
+uint32_t target_spare_percent(const struct sim *s);
+uint64_t target_grown_bad(const struct sim *s); /* blocks that failed, times the scale */
+uint32_t target_failed_dies(const struct sim *s);
 /* Made up from whether it works: degrees Celsius. */
 uint32_t target_temperature_c(const struct sim *s);
 

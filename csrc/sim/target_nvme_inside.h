@@ -53,6 +53,7 @@ enum nvme_status {
     NVME_CONTROLLER_LIST = 0x11c,
     NVME_SELF_TESTING = 0x11d,
     NVME_COMMAND_SET = 0x129,
+    NVME_READ_ONLY = 0x182, /* Attempted Write to Read Only Range */
     NVME_UNRECOVERED = 0x281,
     NVME_COMPARE_FAILURE = 0x285,
     NVME_HOST_ABORTED = 0x371,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The commands of the NVM Command Set (NVM 3.2). */
+#include <errno.h>
 #include <string.h>
 
 #include "sim/target_nvme_inside.h"
@@ -67,19 +68,27 @@ static uint32_t write_uncorrectable(struct nvme_call *x, struct extent e)
     return NVME_OK;
 }
 
-static uint32_t readable(struct nvme_call *x, struct extent e)
+static uint32_t unrecovered(struct nvme_call *x)
 {
-    if (!is_bad(x->n, e))
-        return NVME_OK;
     x->n->media_errors++;
     return NVME_UNRECOVERED;
 }
 
+static uint32_t readable(struct nvme_call *x, struct extent e)
+{
+    return is_bad(x->n, e) || media_verify(x->s, e.begin, e.bytes) ? unrecovered(x) : NVME_OK;
+}
+
 /* ---- Reading and writing ---- */
 
-static uint32_t no_memory(int rc)
+static uint32_t ended(struct nvme_call *x, int rc)
 {
-    return rc ? NVME_INTERNAL : NVME_OK;
+    switch (rc) {
+    case 0: return NVME_OK;
+    case -ENODATA: return unrecovered(x);
+    case -EIO: return NVME_READ_ONLY;
+    default: return NVME_INTERNAL;
+    }
 }
 
 /* The data of a command is within one transfer, and the host has a buffer for all of it. */
@@ -97,7 +106,7 @@ static uint32_t read_blocks(struct nvme_call *x, struct extent e)
     uint32_t status = check_data(x, e.bytes);
     if (!status)
         status = readable(x, e);
-    return status ? status : no_memory(media_read(x->s, e.begin, x->data, (uint32_t)e.bytes));
+    return status ? status : ended(x, media_read(x->s, e.begin, x->data, (uint32_t)e.bytes));
 }
 
 static uint32_t write_blocks(struct nvme_call *x, struct extent e)
@@ -106,7 +115,7 @@ static uint32_t write_blocks(struct nvme_call *x, struct extent e)
     if (!status && !clear_bad(x->n, e.begin, e.begin + e.bytes))
         status = NVME_INTERNAL;
     if (!status)
-        status = no_memory(media_write(x->s, e.begin, x->data, (uint32_t)e.bytes));
+        status = ended(x, media_write(x->s, e.begin, x->data, (uint32_t)e.bytes));
     if (!status)
         keep_written(x, x->c->cdw12 >> 30 & 1);
     return status;
@@ -120,7 +129,7 @@ static uint32_t compare(struct nvme_call *x, struct extent e)
         status = readable(x, e);
     for (uint64_t at = 0; !status && at < e.bytes; at += sizeof piece) {
         uint32_t n = e.bytes - at < sizeof piece ? (uint32_t)(e.bytes - at) : (uint32_t)sizeof piece;
-        status = no_memory(media_read(x->s, e.begin + at, piece, n));
+        status = ended(x, media_read(x->s, e.begin + at, piece, n));
         if (!status && memcmp(piece, x->data + at, n))
             status = NVME_COMPARE_FAILURE;
     }
@@ -133,8 +142,7 @@ static uint32_t write_zeroes(struct nvme_call *x, struct extent e)
     bool deallocate = x->c->cdw12 >> 25 & 1;
     if (!clear_bad(x->n, e.begin, e.begin + e.bytes))
         return NVME_INTERNAL;
-    uint32_t status =
-        no_memory(deallocate ? media_trim(x->s, e.begin, e.bytes) : media_fill(x->s, e.begin, e.bytes, 0));
+    uint32_t status = ended(x, deallocate ? media_trim(x->s, e.begin, e.bytes) : media_fill(x->s, e.begin, e.bytes, 0));
     if (!status)
         keep_written(x, x->c->cdw12 >> 30 & 1);
     return status;
@@ -189,7 +197,7 @@ static uint32_t manage_dataset(struct nvme_call *x, const struct nvme_namespace 
         if (e.bytes && !clear_bad(x->n, e.begin, e.begin + e.bytes))
             status = NVME_INTERNAL;
         else
-            status = no_memory(media_trim(x->s, e.begin, e.bytes));
+            status = ended(x, media_trim(x->s, e.begin, e.bytes));
     }
     if (!status)
         keep_written(x, false);

@@ -105,6 +105,15 @@ static bool too_hot_or_cold(const struct nvme_call *x)
     return warns;
 }
 
+/* Of the flash, bits as in the health log and that of the endurance group. */
+static uint8_t warnings(const struct sim *s)
+{
+    uint8_t w = target_spare_percent(s) < SPARE_THRESHOLD ? SATED_NVME_WARNING_SPARE : 0;
+    if (s->ftl.lost || target_failed_dies(s))
+        w |= SATED_NVME_WARNING_RELIABILITY;
+    return (uint8_t)(w | (s->ftl.sick & SICK_READ_ONLY ? SATED_NVME_WARNING_READ_ONLY : 0));
+}
+
 static void put_smart(const struct nvme_call *x, struct page *p)
 {
     const struct sim *s = x->s;
@@ -112,9 +121,9 @@ static void put_smart(const struct nvme_call *x, struct page *p)
     uint8_t *out = p->data;
     sim_get_life(s, &life);
     p->bytes = 512;
-    out[0] = too_hot_or_cold(x) ? SATED_NVME_WARNING_TEMPERATURE : 0;
+    out[0] = (uint8_t)((too_hot_or_cold(x) ? SATED_NVME_WARNING_TEMPERATURE : 0) | warnings(s));
     bytes_put_le16(out + 1, (uint16_t)kelvin(s));
-    out[3] = 100;
+    out[3] = (uint8_t)target_spare_percent(s);
     out[4] = SPARE_THRESHOLD;
     out[5] = (uint8_t)target_used_percent(s);
     bytes_put_le64(out + 32, in_units(target_life_read_bytes(s), 512000));
@@ -140,7 +149,8 @@ static uint32_t put_group(struct nvme_call *x, struct page *p)
         return invalid(x, DWORD(11) + 2);
     sim_get_life(s, &life);
     p->bytes = 512;
-    out[3] = 100;
+    out[0] = warnings(s);
+    out[3] = (uint8_t)target_spare_percent(s);
     out[4] = SPARE_THRESHOLD;
     out[5] = (uint8_t)target_used_percent(s);
     /* What it endures by the erases of its blocks, without write amplification. */
@@ -168,6 +178,8 @@ static void put_ocp(const struct nvme_call *x, struct page *p)
     uint64_t blocks = 0;
     uint32_t least = UINT32_MAX, most = 0;
     for (uint32_t i = 0; i < s->ftl.blocks; i++) {
+        if (s->ftl.state[i] >= BLOCK_SPARE)
+            continue;
         least = s->ftl.wear[i] < least ? s->ftl.wear[i] : least;
         most = s->ftl.wear[i] > most ? s->ftl.wear[i] : most;
     }
@@ -175,7 +187,8 @@ static void put_ocp(const struct nvme_call *x, struct page *p)
         blocks += s->ftl.domain[i].free_blocks;
     p->bytes = 512;
     bytes_put_le64(out, target_life_programmed_bytes(s));
-    bytes_put_le16(out + 38, 100); /* no bad blocks */
+    bytes_put_le64(out + 32, target_grown_bad(s) & 0xffffffffffff);
+    bytes_put_le16(out + 38, (uint16_t)target_spare_percent(s));
     bytes_put_le16(out + 46, 100);
     bytes_put_le64(out + 56, x->n->media_errors);
     out[80] = (uint8_t)target_used_percent(s);

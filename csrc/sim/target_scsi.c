@@ -82,8 +82,7 @@ struct target_sense scsi_pollable(const struct sim *s)
     }
     if (t->power)
         return (struct target_sense){.code = (uint16_t)(CODE_LOW_POWER | low_power[t->power])};
-    return (struct target_sense){.code = scsi_mode_predicts(s) && scsi_mode_mrie(s) == 6 ? CODE_FALSE_PREDICTION
-                                                                                         : CODE_NONE};
+    return (struct target_sense){.code = scsi_mode_mrie(s) == 6 ? scsi_prediction(s) : CODE_NONE};
 }
 
 /* ---- Data ---- */

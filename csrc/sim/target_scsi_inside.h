@@ -142,6 +142,8 @@ uint8_t scsi_mode_mrie(const struct sim *s);
 /* ---- target_scsi_log.c ---- */
 int scsi_log_sense(struct scsi_call *k);
 int scsi_log_select(struct scsi_call *k);
+uint16_t scsi_prediction(const struct sim *s); /* the failure that it foresees; 0: none */
+#define SCSI_SPARE_PERCENT 10                  /* of the blocks in reserve: with fewer it foresees one */
 
 /* ---- target_scsi_media.c ---- */
 int scsi_read(struct scsi_call *k);

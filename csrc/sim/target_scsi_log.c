@@ -150,11 +150,21 @@ static void page_ports(struct log *l)
     }
 }
 
+uint16_t scsi_prediction(const struct sim *s)
+{
+    if (scsi_mode_predicts(s))
+        return CODE_FALSE_PREDICTION;
+    if (target_used_percent(s) >= 100)
+        return 0x5d73; /* MEDIA IMPENDING FAILURE ENDURANCE LIMIT MET */
+    return s->ftl.sick & SICK_READ_ONLY || target_spare_percent(s) < SCSI_SPARE_PERCENT
+               ? 0x5d14 /* HARDWARE IMPENDING FAILURE TOO MANY BLOCK REASSIGNS */
+               : 0;
+}
+
 static void page_exceptions(struct log *l)
 {
     uint8_t *at = parameter(l, 0, BINARY, 4);
-    if (scsi_mode_predicts(l->s))
-        bytes_put_be16(at, CODE_FALSE_PREDICTION);
+    bytes_put_be16(at, scsi_prediction(l->s));
     at[2] = (uint8_t)target_temperature_c(l->s);
     at[3] = TEMPERATURE_MAX_C;
 }

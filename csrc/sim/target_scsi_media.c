@@ -2,6 +2,7 @@
 /* The SAS drive's commands that read, write and deallocate (SBC-4 5). */
 #include "sim/target_scsi_inside.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +65,26 @@ static int no_memory(struct scsi_call *k)
     return scsi_fail(k, KEY_HARDWARE, 0x4400); /* INTERNAL TARGET FAILURE */
 }
 
+/* The error counters of the log pages. */
+enum { WRITES, READS, VERIFIES };
+
+/* Why the medium did not do what it was to do, with the first block that cannot be read (SBC-4 4.18). */
+static int medium_error(struct scsi_call *k, struct extent e, unsigned counter, int rc)
+{
+    uint32_t block = k->t->block_bytes;
+    if (rc == -EIO)
+        return scsi_fail(k, KEY_PROTECT, 0x2700); /* WRITE PROTECTED */
+    if (rc != -ENODATA)
+        return no_memory(k);
+    k->t->uncorrected[counter]++;
+    target_changed(k->s);
+    return scsi_refuse(k, &(struct target_sense){
+                              .key = KEY_MEDIUM,
+                              .code = counter == WRITES ? 0x0c00 : 0x1100, /* WRITE, UNRECOVERED READ ERROR */
+                              .valid = true,
+                              .information = flaw_first_lost(k->s, e.lba * block, (uint64_t)e.blocks * block) / block});
+}
+
 static bool fua(const struct scsi_call *k)
 {
     return k->row->bytes != 6 && k->cdb[1] & 0x08;
@@ -81,7 +102,8 @@ static void written(struct scsi_call *k, bool forced)
 
 static int write_bytes(struct scsi_call *k, uint64_t lba, const uint8_t *data, uint32_t bytes)
 {
-    return bytes && media_write(k->s, lba * k->t->block_bytes, data, bytes) ? no_memory(k) : 0;
+    int rc = bytes ? media_write(k->s, lba * k->t->block_bytes, data, bytes) : 0;
+    return rc ? medium_error(k, (struct extent){lba, bytes / k->t->block_bytes}, WRITES, rc) : 0;
 }
 
 /* ---- Reading and writing ---- */
@@ -94,8 +116,9 @@ int scsi_read(struct scsi_call *k)
     uint32_t bytes = e.blocks * k->t->block_bytes, n = bytes < k->in ? bytes : k->in;
     /* The buffer has room up to the next 4 KiB. */
     uint32_t whole = (n + MODEL_LOGICAL_BLOCK - 1) / MODEL_LOGICAL_BLOCK * MODEL_LOGICAL_BLOCK;
-    if (whole && media_read(k->s, e.lba * k->t->block_bytes, k->data, whole))
-        return no_memory(k);
+    int rc = whole ? media_read(k->s, e.lba * k->t->block_bytes, k->data, whole) : 0;
+    if (rc)
+        return medium_error(k, e, READS, rc);
     k->reply->residual = (int32_t)(k->c->data_len - n);
     return 0;
 }
@@ -125,9 +148,11 @@ static int compare(struct scsi_call *k, struct extent e, const uint8_t *with, ui
     uint8_t *piece = malloc(PIECE);
     uint64_t bytes = (uint64_t)e.blocks * k->t->block_bytes, at = 0, wrong = UINT64_MAX;
     bool good = piece;
+    int rc = 0;
     while (good && at < bytes && wrong == UINT64_MAX) {
         uint32_t n = bytes - at < PIECE ? (uint32_t)(bytes - at) : PIECE;
-        good = media_read(k->s, e.lba * k->t->block_bytes + at, piece, n) == 0;
+        rc = media_read(k->s, e.lba * k->t->block_bytes + at, piece, n);
+        good = rc == 0;
         for (uint32_t i = 0; with && good && i < n && wrong == UINT64_MAX; i++)
             if (piece[i] != with[(at + i) % period])
                 wrong = at + i;
@@ -135,7 +160,7 @@ static int compare(struct scsi_call *k, struct extent e, const uint8_t *with, ui
     }
     free(piece);
     k->t->verified_bytes += at;
-    return !good ? no_memory(k) : wrong != UINT64_MAX ? miscompare(k, wrong) : 0;
+    return !good ? medium_error(k, e, VERIFIES, rc) : wrong != UINT64_MAX ? miscompare(k, wrong) : 0;
 }
 
 /* BYTCHK: 0 reads only, 1 compares with as many blocks from the host, 3 with one (SBC-4 5.36). */
@@ -198,7 +223,8 @@ int scsi_synchronize(struct scsi_call *k)
 
 static int deallocate(struct scsi_call *k, uint64_t lba, uint64_t blocks)
 {
-    return blocks && media_trim(k->s, lba * k->t->block_bytes, blocks * k->t->block_bytes) ? no_memory(k) : 0;
+    int rc = blocks ? media_trim(k->s, lba * k->t->block_bytes, blocks * k->t->block_bytes) : 0;
+    return rc ? medium_error(k, (struct extent){lba, (uint32_t)blocks}, WRITES, rc) : 0;
 }
 
 /* SBC-4 5.35: a list of 8 bytes and descriptors of 16, of which an incomplete one at the end is left out. Nothing is

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "core/error.h"
+#include "sim/set.h"
 #include "sim/sim.h"
 #include "sim/target.h"
 #include "transport/command.h"
@@ -105,6 +106,11 @@ bool simulated_empty_beyond(const struct sated_drive *d)
     return sim_mapped_beyond(d->sim) == 0;
 }
 
+uint32_t simulated_members(const struct sated_drive *d)
+{
+    return sim_is_set(d->sim) ? set_members(d->sim) : 0;
+}
+
 /* Only what is simulated, and only while no load drives it. */
 static int need(const struct sated_drive *d, const char *what)
 {
@@ -151,6 +157,16 @@ int simulated_restore(struct sated_drive *d, const char *path)
     target_set_controller(d->sim, d->controller);
     simulated_identify(d);
     return sim_save(d->sim, NULL);
+}
+
+int sated_sim_fill(struct sated_drive *d, uint32_t filling, double share)
+{
+    int rc = need(d, "fill it");
+    if (rc)
+        return rc;
+    struct filling how = {filling, share};
+    rc = sim_fill(d->sim, &how);
+    return rc ? rc : sim_save(d->sim, NULL);
 }
 
 int sated_sim_power_cycle(struct sated_drive *d)
@@ -205,6 +221,14 @@ int sated_sim_stall(struct sated_drive *d, int64_t in_ns, int64_t for_ns)
     return 0;
 }
 
+int sated_sim_fail_die(struct sated_drive *d, uint32_t die)
+{
+    int rc = need(d, "fail a die");
+    if (!rc)
+        rc = sim_fail_die(d->sim, die);
+    return rc ? rc : sim_save(d->sim, NULL);
+}
+
 int sated_sim_set_controller(struct sated_drive *d, uint32_t controller)
 {
     int rc = need(d, "choose a controller");
@@ -217,6 +241,64 @@ int sated_sim_set_controller(struct sated_drive *d, uint32_t controller)
     target_set_controller(d->sim, controller);
     simulated_identify(d);
     return 0;
+}
+
+/* ---- Sets ---- */
+
+static int need_set(const struct sated_drive *d, const char *what)
+{
+    int rc = need(d, what);
+    if (rc || sim_is_set(d->sim))
+        return rc;
+    return error_set(SATED_UNSUPPORTED, SATED_LAYER_DRIVE,
+                     "%s: cannot %s: it is one drive; open a set, such as sim:raid5,members=3,of=710", d->path, what);
+}
+
+int sated_sim_count_members(struct sated_drive *d, uint32_t *out)
+{
+    *out = 0;
+    int rc = need(d, "list members");
+    if (!rc && sim_is_set(d->sim))
+        *out = set_members(d->sim);
+    return rc;
+}
+
+int sated_sim_get_member(struct sated_drive *d, uint32_t index, struct sated_sim_member *out)
+{
+    memset(out, 0, sizeof *out);
+    int rc = need_set(d, "show a member");
+    return rc ? rc : set_get_member(d->sim, index, out);
+}
+
+/* What has changed is kept at once, as after a command. */
+static int kept(struct sated_drive *d, int rc)
+{
+    simulated_identify(d);
+    return rc ? rc : sim_save(d->sim, NULL);
+}
+
+int sated_sim_fail_member(struct sated_drive *d, uint32_t index)
+{
+    int rc = need_set(d, "lose a member");
+    return rc ? rc : kept(d, set_fail_member(d->sim, index));
+}
+
+int sated_sim_replace_member(struct sated_drive *d, uint32_t index, uint64_t bytes_per_s)
+{
+    int rc = need_set(d, "replace a member");
+    return rc ? rc : kept(d, set_replace_member(d->sim, index, bytes_per_s));
+}
+
+int sated_sim_read(struct sated_drive *d, uint64_t offset, void *out, uint32_t bytes)
+{
+    int rc = need(d, "read its bytes");
+    return rc ? rc : sim_read(d->sim, offset, out, bytes);
+}
+
+int sated_sim_write(struct sated_drive *d, uint64_t offset, const void *data, uint32_t bytes)
+{
+    int rc = need(d, "write bytes");
+    return rc ? rc : sim_write(d->sim, offset, data, bytes);
 }
 
 int sated_sim_create(const char *uri, const char *path)

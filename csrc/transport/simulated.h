@@ -31,6 +31,9 @@ bool simulated_empty_beyond(const struct sated_drive *d);
 /* Puts a saved state back, as sated_sim_restore does, but for what the journals say. */
 int simulated_restore(struct sated_drive *d, const char *path);
 
+/* How many drives a set has; 0 of one that is no set. */
+uint32_t simulated_members(const struct sated_drive *d);
+
 /* The real path of the file that its state outlasts the process in; NULL if there is none. */
 const char *simulated_state_path(const struct sated_drive *d);
 

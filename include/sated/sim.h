@@ -35,6 +35,20 @@ struct sated_sim_counters {
     uint64_t served_write_zeroes;
     uint64_t served_flushes;
     uint64_t zeroed_bytes;
+    uint64_t parity_units;           /* programmed beside nand_write_units, of full rows */
+    uint64_t slc_write_units;        /* written into the quick cache */
+    uint64_t folded_units;           /* programmed again from there, and counted in nand_write_units */
+    uint64_t slc_held_units;         /* in it now, with what was overwritten since */
+    uint64_t bad_blocks;             /* now, as all below: blocks no longer used */
+    uint64_t spare_blocks;           /* kept for those that fail */
+    uint64_t lost_units;             /* whose data is gone until they are written again */
+    uint64_t degraded_units;         /* that can only be read with the help of parity */
+    uint64_t uncorrectable_commands; /* that came upon lost data, ever */
+    uint64_t wear_sum;               /* erases of the blocks in use */
+    uint32_t wear_least;             /* of one of them */
+    uint32_t wear_most;
+    uint32_t failed_dies;
+    uint32_t read_only; /* 1: it takes no more writes, for want of blocks */
 };
 
 /* The names of the models built in. Return: a name, NULL behind the last. Thread: any. Owner: the
@@ -73,6 +87,25 @@ int sated_sim_save(struct sated_drive *d, const char *path);
  * drive; or an errno. Whenever it fails the drive is as it was, but where only its own file could not be
  * written, or a journal beside that not be removed. */
 int sated_sim_restore(struct sated_drive *d, const char *path);
+
+/* What a drive can be made to hold, at once and without a write: in time that goes with its size only. */
+enum sated_sim_filling {
+    SATED_FILL_FRESH = 0,      /* nothing: every block is erased */
+    SATED_FILL_SEQUENTIAL = 1, /* the lowest addresses, as one sequential pass leaves them */
+    SATED_FILL_RANDOM = 2,     /* addresses all over, each written once, in random order */
+    SATED_FILL_STEADY = 3,     /* all, as uniform random writes leave it that went on for ever: the first write already
+                                      meets the amplification of steady state. By the stationary distribution of greedy,
+                                      fifo, random and d-choices; of cost-benefit by fifo's, which is near to it, and
+                                      of windowed by that and two capacities of writes more */
+    SATED_FILL_LAST = 3,
+};
+
+/* Forgets what the drive holds, as a purge does, and fills what can be addressed. It takes none of the drive's time and
+ * counts as no write; served counters, energy and wear go on. @param filling enum sated_sim_filling; @param share of
+ * what can be addressed, from 0 to 1, for SEQUENTIAL and RANDOM; else 1.
+ * Return: as sated_sim_get_counters; SATED_PARSE for another filling or share, SATED_STATE or what the drive answers
+ * where its medium cannot be written now, -ENOMEM. */
+int sated_sim_fill(struct sated_drive *d, uint32_t filling, double share);
 
 /* Switches power off and on: what the write buffer held is kept only if the model has capacitors; locks, freezes and
  * what else the standards call volatile are as after power-on. Return: as sated_sim_get_counters. */
@@ -134,9 +167,58 @@ int sated_sim_clear_faults(struct sated_drive *d);
  * more than an hour. */
 int sated_sim_stall(struct sated_drive *d, int64_t in_ns, int64_t for_ns);
 
+/* A die fails, for ever. With parity (the model's, or parity=on) what it held is told from the other dies of its rows, at
+ * their cost, and relocated when the drive is idle and beside the host's writes; data of rows that miss two dies is lost,
+ * and without parity all that the die held: reading it is a media error until it is written or trimmed. The dies that are
+ * left make fewer blocks; where those are too few, the drive takes no more writes.
+ * @param die from 0 on: the dies of the first channel where each channel collects its own garbage, else one of each
+ * channel in turn. Return: as sated_sim_get_counters, SATED_PARSE for a die that it has not, SATED_STATE for one that has
+ * failed already or without which no block can be laid out. */
+int sated_sim_fail_die(struct sated_drive *d, uint32_t die);
+
 /* NVMe: later commands go through this controller of the subsystem. @param controller 0 or 1.
  * Return: as sated_sim_get_counters, SATED_UNSUPPORTED for what has no such controller. */
 int sated_sim_set_controller(struct sated_drive *d, uint32_t controller);
+
+/* What a member of a set is in. */
+enum sated_sim_member_state {
+    SATED_MEMBER_ONLINE = 0,
+    SATED_MEMBER_FAILED = 1,     /* what it held is worked out from the others, or read from its mirror */
+    SATED_MEMBER_REBUILDING = 2, /* a spare that has taken its place, and is in use as far as it is filled */
+};
+
+/* A drive of a RAID set of simulated drives, such as sim:raid5,members=3,of=710. */
+struct sated_sim_member {
+    uint64_t capacity_bytes; /* that the set lets it address */
+    uint64_t native_bytes;
+    uint64_t raw_bytes;
+    uint64_t rebuilt_bytes; /* while it is being rebuilt */
+    uint32_t state;         /* enum sated_sim_member_state */
+    uint32_t reserved;
+    char model[64];
+    char serial[64];
+    struct sated_sim_counters counters; /* its own */
+};
+
+/* How many members a simulated drive has. @param out 0 for one that is no set. Return: as sated_sim_get_counters. */
+int sated_sim_count_members(struct sated_drive *d, uint32_t *out);
+
+/* @param index from 0 on. Return: as sated_sim_get_counters; SATED_PARSE where there is no such member. */
+int sated_sim_get_member(struct sated_drive *d, uint32_t index, struct sated_sim_member *out);
+
+/* A member is lost. Return: as sated_sim_get_member; SATED_STATE where the set cannot miss it. */
+int sated_sim_fail_member(struct sated_drive *d, uint32_t index);
+
+/* A spare takes the place of a member that has failed, and is filled while the set goes on, in its own time.
+ * @param bytes_per_s the most of the spare that is filled in a second, 1e6 to 1e12.
+ * Return: as sated_sim_get_member; SATED_STATE where it has not failed, or another one is being rebuilt. */
+int sated_sim_replace_member(struct sated_drive *d, uint32_t index, uint64_t bytes_per_s);
+
+/* Bytes of a simulated drive or set, as one command after another moves them. A set's cache is written out first. What
+ * a load wrote reads as a filler. @param offset, @param bytes multiples of 512, within what can be addressed.
+ * Return: as sated_sim_get_counters; SATED_PARSE outside that, SATED_STATE where its medium is closed, -ENOMEM. */
+int sated_sim_read(struct sated_drive *d, uint64_t offset, void *out, uint32_t bytes);
+int sated_sim_write(struct sated_drive *d, uint64_t offset, const void *data, uint32_t bytes);
 
 /* cdef: end */
 

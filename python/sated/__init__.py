@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sated import ata, errors, nvme, pages, profiles, scsi, sim, steady
+from sated import ata, endurance, errors, nvme, pages, profiles, scsi, sim, steady
 from sated._commands import ReadOnly, Reply, Transport, read_only
 from sated._drive import Drive, Guard, Identity
 from sated._drive import list_drives as list
@@ -58,6 +58,7 @@ __all__ = [
     "Workload",
     "ata",
     "calibrate",
+    "endurance",
     "errors",
     "list",
     "load",

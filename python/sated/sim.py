@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -13,10 +15,13 @@ from sated.errors import ParseError, UnsupportedError, check
 
 if TYPE_CHECKING:
     from sated._drive import Drive
+    from sated._expected import Figure
 
 __all__ = [
     "FAULTS",
+    "FILLINGS",
     "Counters",
+    "Member",
     "Simulation",
     "add_model",
     "create",
@@ -25,6 +30,7 @@ __all__ = [
     "model",
     "models",
     "uri",
+    "validate",
 ]
 
 _added: list[str] = []
@@ -74,6 +80,17 @@ def uri(name: str, **keys: Any) -> str:
     return ",".join([f"sim:{name}", *(f"{key}={value}" for key, value in keys.items())])
 
 
+def validate(name: str, *, scale: str = "1/64", seed: int = 1, **keys: Any) -> list[Figure]:
+    """Measures each published figure of a model on the simulated drive, by the workload that the model names for it.
+
+    `keys`: further keys of its URI, to see what other parameters would do. Raises ParseError for an unknown model, one
+    that has no figures, or whose tables say what nobody reads.
+    """
+    from sated import _expected
+
+    return _expected.validate(name, scale=scale, seed=seed, **keys)
+
+
 def create(name: str, path: str | os.PathLike[str], **keys: Any) -> str:
     """Makes a state file of a new drive and returns its URI. Raises an error where the file exists."""
     _need_no_comma(os.path.abspath(path))  # noqa: PTH100
@@ -120,7 +137,7 @@ def _state_uri(name: str) -> str:
         if not os.path.isfile(name):  # noqa: PTH113
             raise ParseError(f"{name}: there is no such state file; make one: sated sim create x210 {name}")
         return f"sim:{_need_no_comma(os.path.abspath(name))}"  # noqa: PTH100
-    model, *keys = name.removeprefix("sim:").split(",")
+    model, *keys = _parts(name.removeprefix("sim:"))
     is_file = "/" in model or model.endswith(".sim")
     if not is_file and not any(key.startswith("state=") for key in keys):
         raise ParseError(f"{name}: keeps nothing from one process to the next; add state=FILE, or give a state file")
@@ -129,6 +146,11 @@ def _state_uri(name: str) -> str:
         model = _need_no_comma(os.path.abspath(model))  # noqa: PTH100
     keys = [f"state={_need_no_comma(os.path.abspath(key[6:]))}" if key.startswith("state=") else key for key in keys]  # noqa: PTH100
     return "sim:" + ",".join([model, *keys])
+
+
+def _parts(spec: str) -> list[str]:
+    """What commas part, but for those between parentheses: raid1,members=2,of=(710,lba=80%)."""
+    return re.findall(r"(?:\([^()]*\)|[^,])+", spec)
 
 
 def _need_no_comma(path: str) -> str:
@@ -143,6 +165,14 @@ def _shim() -> str:
         raise UnsupportedError("sated is not complete here: its shim is missing; run `make ready`, or install it again")
     return str(found[0])
 
+
+#: What a drive can be filled with, as `Simulation.fill` takes it.
+FILLINGS = {
+    "fresh": lib.SATED_FILL_FRESH,
+    "sequential": lib.SATED_FILL_SEQUENTIAL,
+    "random": lib.SATED_FILL_RANDOM,
+    "steady": lib.SATED_FILL_STEADY,
+}
 
 #: The kinds of faults, as `Simulation.fail` takes them.
 FAULTS = {
@@ -187,6 +217,20 @@ class Counters:
     served_write_zeroes: int
     served_flushes: int
     zeroed_bytes: int
+    parity_units: int
+    slc_write_units: int
+    folded_units: int
+    slc_held_units: int
+    bad_blocks: int
+    spare_blocks: int
+    lost_units: int
+    degraded_units: int
+    uncorrectable_commands: int
+    wear_sum: int
+    wear_least: int
+    wear_most: int
+    failed_dies: int
+    read_only: int
 
     @property
     def host_writes(self) -> int:
@@ -210,6 +254,42 @@ class Counters:
         return self.nand_write_units / self.host_write_units if self.host_write_units else None
 
 
+def _index(index: int) -> int:
+    if not 0 <= index < 1 << 32:
+        raise ParseError(f"there is no member {index}: they count from 0")
+    return index
+
+
+_STATES = {
+    lib.SATED_MEMBER_ONLINE: "online",
+    lib.SATED_MEMBER_FAILED: "failed",
+    lib.SATED_MEMBER_REBUILDING: "rebuilding",
+}
+
+
+@dataclass(frozen=True)
+class Member:
+    """A drive of a RAID set of simulated drives, as it was when it was asked for.
+
+    `state`: "online", "failed", or "rebuilding" (a spare that is in use as far as it is filled: `rebuilt_bytes`).
+    `capacity_bytes`: what the set lets it address.
+    """
+
+    index: int
+    state: str
+    model: str
+    serial: str
+    capacity_bytes: int
+    native_bytes: int
+    raw_bytes: int
+    rebuilt_bytes: int
+    counters: Counters
+
+
+def _counters(c: Any) -> Counters:
+    return Counters(**{f.name: int(getattr(c, f.name)) for f in fields(Counters)})
+
+
 class Simulation:
     """The simulated side of an open drive: `drive.sim`."""
 
@@ -218,10 +298,11 @@ class Simulation:
 
     @property
     def counters(self) -> Counters:
-        """Raises StateError while a load runs."""
+        """Of a set: what its host was served, and of the rest the sums of its members, parity and mirrors included.
+        Raises StateError while a load runs."""
         c = ffi.new("struct sated_sim_counters *")
         check(lib.sated_sim_get_counters(self._drive._handle, c))
-        return Counters(**{f.name: int(getattr(c, f.name)) for f in fields(Counters)})
+        return _counters(c)
 
     def reset_counters(self) -> None:
         """Sets back the counters and the energy, so that a span can be measured; contents stay."""
@@ -234,6 +315,18 @@ class Simulation:
     def restore(self, path: str | os.PathLike[str]) -> None:
         """Puts a saved state of the same model and keys back. Raises StateError for another drive's."""
         check(lib.sated_sim_restore(self._drive._handle, os.fsencode(path)))
+
+    def fill(self, filling: str, *, share: float = 1.0) -> None:
+        """Forgets what the drive holds and fills it anew, at once and without a write: "fresh" (nothing), "sequential",
+        "random" (each address once), or "steady", as endless uniform random writes leave it, so that the first write
+        already meets the amplification of steady state.
+
+        `share` of the addresses, for "sequential" and "random". Takes none of the drive's time and counts as no write.
+        Raises ParseError; StateError while a load runs.
+        """
+        if filling not in FILLINGS:
+            raise ParseError(f'no filling "{filling}": use one of {", ".join(FILLINGS)}')
+        check(lib.sated_sim_fill(self._drive._handle, FILLINGS[filling], share))
 
     def power_cycle(self) -> None:
         """Switches the drive off and on."""
@@ -298,9 +391,70 @@ class Simulation:
 
         check(lib.sated_sim_stall(self._drive._handle, nanoseconds("after", after), nanoseconds("seconds", seconds)))
 
+    def fail_die(self, die: int) -> None:
+        """A die fails, for ever. `die`: from 0 on.
+
+        With parity (a model's, or `parity=on`) what it held is told from the other dies at their cost, and relocated in
+        idle and beside writes (`counters.degraded_units` goes to 0). Without, it is lost (`counters.lost_units`): to
+        read it is a media error until it is written again. Raises ParseError for a die that the drive has not,
+        StateError for one that has failed already.
+        """
+        if not 0 <= die < 1 << 32:
+            raise ParseError(f"die = {die}: dies are numbered from 0 on")
+        check(lib.sated_sim_fail_die(self._drive._handle, die))
+
     def heal(self) -> None:
         """Takes all faults away; what stalled goes on."""
         check(lib.sated_sim_clear_faults(self._drive._handle))
+
+    @property
+    def members(self) -> list[Member]:
+        """The drives of a set with what each has counted; none of a drive that is no set.
+
+        >>> import sated
+        >>> with sated.open("sim:raid5,members=3,of=generic") as drive:
+        ...     [member.state for member in drive.sim.members]
+        ['online', 'online', 'online']
+        """
+        n = ffi.new("uint32_t *")
+        check(lib.sated_sim_count_members(self._drive._handle, n))
+        return [self._member(index) for index in range(n[0])]
+
+    def _member(self, index: int) -> Member:
+        m = ffi.new("struct sated_sim_member *")
+        check(lib.sated_sim_get_member(self._drive._handle, index, m))
+        return Member(
+            index=index,
+            state=_STATES[m.state],
+            model=text(m.model),
+            serial=text(m.serial),
+            capacity_bytes=int(m.capacity_bytes),
+            native_bytes=int(m.native_bytes),
+            raw_bytes=int(m.raw_bytes),
+            rebuilt_bytes=int(m.rebuilt_bytes),
+            counters=_counters(m.counters),
+        )
+
+    def fail_member(self, index: int) -> None:
+        """A member of a set is lost: what it held is worked out from the others. Raises StateError where the set cannot
+        miss it, ParseError where there is none of that index."""
+        check(lib.sated_sim_fail_member(self._drive._handle, _index(index)))
+
+    def replace_member(self, index: int, *, bytes_per_s: int = 100_000_000) -> None:
+        """A spare takes the place of a member that has failed, and is filled while the set goes on, at `bytes_per_s` at
+        most, in its own time. Raises StateError where it has not failed, or another one is being rebuilt."""
+        check(lib.sated_sim_replace_member(self._drive._handle, _index(index), bytes_per_s))
+
+    def read(self, offset_bytes: int, bytes: int) -> builtins.bytes:
+        """Bytes of the drive or set; both numbers are multiples of 512. What a load wrote reads as a filler. Raises an
+        error outside of what can be addressed."""
+        out = ffi.new("uint8_t[]", bytes)
+        check(lib.sated_sim_read(self._drive._handle, offset_bytes, out, bytes))
+        return builtins.bytes(ffi.buffer(out))
+
+    def write(self, offset_bytes: int, data: builtins.bytes) -> None:
+        """Writes bytes; offset and length are multiples of 512. Raises an error outside of what can be addressed."""
+        check(lib.sated_sim_write(self._drive._handle, offset_bytes, ffi.from_buffer(data), len(data)))
 
     def use_controller(self, index: int) -> None:
         """NVMe: later commands go through controller 0 or 1 of the subsystem. Raises UnsupportedError for another."""

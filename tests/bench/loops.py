@@ -24,6 +24,7 @@ VARIANTS = {
 }
 ALIAS = {"sizes": "4k:60,2k:20,1k:10,512:10", "op": "randread"}
 FEW, MANY = 200_000, 1_000_000
+LIBRARIES = ("-lm", "-ldl")
 
 
 @dataclass(frozen=True)
@@ -42,29 +43,36 @@ class Loops:
     def instructions(self, variant: str = "all_recorded", **keys: object) -> float:
         """User instructions per I/O by callgrind: the slope between two numbers of I/Os, so that what a load costs by
         itself is not in it."""
-        few, many = (self.executed(variant, ios, **keys) for ios in (FEW, MANY))
+        few, many = (executed(self.command(variant, ios, **keys)) for ios in (FEW, MANY))
         return (many - few) / (MANY - FEW)
 
-    def executed(self, variant: str, ios: int, **keys: object) -> int:
-        line = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *self.command(variant, ios, **keys)]
-        told = subprocess.run(line, capture_output=True, text=True, check=True).stderr
-        found = re.search(r"Collected : (\d+)", told)
-        assert found, told
-        return int(found[1])
+
+def executed(command: list[str]) -> int:
+    """User instructions of a program, by callgrind."""
+    line = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *command]
+    told = subprocess.run(line, capture_output=True, text=True, check=True).stderr
+    found = re.search(r"Collected : (\d+)", told)
+    assert found, told
+    return int(found[1])
+
+
+def library(folder: Path) -> tuple[list[str], Path]:
+    """The library as an archive, made in a folder, and the compiler's line for what reads its sources."""
+    archive = folder / "out/libsated.a"
+    make = ["make", "-s", "-C", str(ROOT / "csrc"), f"OUT={folder}/out", str(archive)]
+    subprocess.run(make, check=True, stdout=subprocess.DEVNULL)
+    options = "-std=gnu11 -O2 -g -ffp-contract=off -fvisibility=hidden -D_GNU_SOURCE -DSATED_STATIC -pthread"
+    return [shutil.which("cc") or "gcc", *options.split(), f"-I{ROOT}/include", f"-I{ROOT}/csrc"], archive
 
 
 @contextmanager
 def built() -> Iterator[Loops]:
     with tempfile.TemporaryDirectory(prefix="sated-loop-") as name:
         folder = Path(name)
-        archive = folder / "out/libsated.a"
-        make = ["make", "-s", "-C", str(ROOT / "csrc"), f"OUT={folder}/out", str(archive)]
-        subprocess.run(make, check=True, stdout=subprocess.DEVNULL)
-        options = "-std=gnu11 -O2 -g -ffp-contract=off -fvisibility=hidden -D_GNU_SOURCE -DSATED_STATIC -pthread"
-        compiler = [shutil.which("cc") or "gcc", *options.split(), f"-I{ROOT}/include", f"-I{ROOT}/csrc"]
+        compiler, archive = library(folder)
         for variant, define in VARIANTS.items():
             again = [str(ROOT / "csrc/load/engine_uring.c")] if define else []
-            sources = [str(ROOT / "tests/bench/loop.c"), *again, str(archive), "-lm", "-ldl"]
+            sources = [str(ROOT / "tests/bench/loop.c"), *again, str(archive), *LIBRARIES]
             line = [*compiler, *([define] if define else []), *sources, "-o", str(folder / variant)]
             subprocess.run(line, check=True)
         yield Loops(folder)

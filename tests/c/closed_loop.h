@@ -22,7 +22,8 @@ struct loop {
 struct loop_result {
     double iops, watts, write_amplification, seconds;
     double latency_sum_s; /* of all commands, from submission to completion */
-    uint64_t digest;      /* of every tag and completion time: equal runs have equal ones */
+    double latency_max_s;
+    uint64_t digest; /* of every tag and completion time: equal runs have equal ones */
 };
 
 static inline struct sim *loop_open(const char *spec)
@@ -40,7 +41,7 @@ static inline struct sim *loop_open(const char *spec)
 /* Runs from a drive at rest to a drive at rest, and counts this span only. */
 static inline struct loop_result loop_run(struct sim *s, struct random *r, struct loop l)
 {
-    int64_t begun[LOOP_DEPTH_MAX], start = sim_now_ns(s), now = start, latencies = 0;
+    int64_t begun[LOOP_DEPTH_MAX], start = sim_now_ns(s), now = start, latencies = 0, longest = 0;
     uint64_t slots = sim_capacity(s) / l.bytes, submitted = 0, digest = 0;
     struct sated_sim_counters c;
     sim_reset_counters(s);
@@ -51,6 +52,7 @@ static inline struct loop_result loop_run(struct sim *s, struct random *r, struc
             if (!sim_next(s, &tag, &now, &status) || status)
                 exit(1);
             latencies += now - begun[tag];
+            longest = now - begun[tag] > longest ? now - begun[tag] : longest;
             digest = (digest ^ (uint64_t)now ^ (uint64_t)tag << 48) * 0x9e3779b97f4a7c15ULL;
             done++;
         }
@@ -70,6 +72,7 @@ static inline struct loop_result loop_run(struct sim *s, struct random *r, struc
         .write_amplification = c.host_write_units ? (double)c.nand_write_units / (double)c.host_write_units : 0,
         .seconds = seconds,
         .latency_sum_s = (double)latencies / 1e9,
+        .latency_max_s = (double)longest / 1e9,
         .digest = digest,
     };
 }

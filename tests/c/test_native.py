@@ -54,5 +54,15 @@ def test_ten_million_draws(programs: Path, tmp_path: Path) -> None:
     run(programs / "test_spread", "10000000", where=tmp_path, timeout=3600)
 
 
+@pytest.mark.long
+def test_write_amplification_table(programs: Path, tmp_path: Path) -> None:
+    """All of docs/explanation/write-amplification.md: within the limits, and what stands there to the last digit."""
+    command = [programs / "test_sim_wa", "table"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, timeout=3600)
+    assert ran.returncode == 0, ran.stdout[-8000:] + ran.stderr[-8000:]
+    table = ran.stdout[: ran.stdout.rindex("|") + 1]
+    assert table.strip() in (HERE.parents[1] / "docs/explanation/write-amplification.md").read_text()
+
+
 def test_there_are_programs() -> None:
     assert PROGRAMS, "no test_*.c found: the runner would pass without having run anything"

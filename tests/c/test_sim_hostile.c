@@ -34,20 +34,32 @@ static void drive(struct sim *s, struct random *r, int commands)
         sim_idle_until(s, sim_now_ns(s) + (int64_t)random_below(r, 1000000000));
     if (random_below(r, 6) == 0)
         sim_power_cycle(s);
+    if (random_below(r, 20) == 0)
+        sim_fail_die(s, (uint32_t)random_below(r, s->timing.dies)); /* or not, where it has failed already */
 }
 
-static const char *const policies[] = {"greedy", "fifo", "random", "d-choices:2", "cost-benefit"};
+static const char *const policies[] = {"greedy", "fifo", "random", "d-choices:2", "cost-benefit", "windowed:20"};
+
+#define POLICIES (sizeof policies / sizeof *policies)
 
 static struct sim *open_small(struct random *r, const char *policy)
 {
-    char spec[256];
+    char spec[600];
+    static const char *const levellings[] = {"off", "dynamic", "static"};
     uint64_t channels = (uint64_t)1 << random_below(r, 3);
-    snprintf(spec, sizeof spec,
-             "generic,channels=%d,dies=1,pages_per_block=%d,blocks=%d,op=%.2f,domain=%s,gc=%s,timing=%s,"
-             "buffer_stripes=%d,coverage=%s,entries=16,queue=8",
-             (int)channels, 8 << random_below(r, 4), (int)(24 * channels + 64),
-             0.35 + (double)random_below(r, 40) / 100, random_below(r, 2) ? "channel" : "drive", policy,
-             random_below(r, 4) ? "on" : "off", 1 + (int)random_below(r, 4), random_below(r, 2) ? "1" : "0.3");
+    bool sound = random_below(r, 2);
+    int streams = random_below(r, 2) ? 1 : 2 + (int)random_below(r, 4);
+    snprintf(
+        spec, sizeof spec,
+        "generic,channels=%d,dies=%d,parity=%s,spare_blocks=%s,factory_bad=0.03,grown_bad=%d,idle_gc_ms=%d,slc_static=%s,slc_dynamic=%s,slc_idle_ms=5,"
+        "pages_per_block=%d,blocks=%d,op=%.2f,domain=%s,gc=%s,timing=%s,"
+        "buffer_stripes=%d,coverage=%s,entries=16,queue=8,streams=%d,hot=%s,wear_levelling=%s,wear_threshold=2",
+        (int)channels, sound ? 1 : 4, sound || random_below(r, 2) ? "off" : "on", sound ? "0.04" : "0.2",
+        sound ? 0 : 200, random_below(r, 2) ? 0 : 20, random_below(r, 2) ? "0" : "0.1",
+        random_below(r, 2) ? "0" : "0.7", 8 << random_below(r, 4), (int)(24 * channels + 64),
+        0.35 + (double)random_below(r, 40) / 100, random_below(r, 2) ? "channel" : "drive", policy,
+        random_below(r, 4) ? "on" : "off", 1 + (int)random_below(r, 4), random_below(r, 2) ? "1" : "0.3", streams,
+        streams < 3 && random_below(r, 2) ? "0.1" : "0", levellings[random_below(r, 3)]);
     return loop_open(spec);
 }
 
@@ -66,7 +78,7 @@ static void check_own_states(void)
     int refused = 0;
     for (uint64_t seed = 0; seed < 60; seed++) {
         random_seed(&r, seed, 0);
-        struct sim *s = open_small(&r, policies[seed % 5]);
+        struct sim *s = open_small(&r, policies[seed % POLICIES]);
         for (int phase = 0; phase < 8; phase++) {
             const char *wrong = state_check(s);
             if (wrong && !refused++)
@@ -118,7 +130,7 @@ static void check_spoiled(void)
     for (uint64_t seed = 0; seed < 30; seed++) {
         struct state_parts p = {0};
         random_seed(&r, seed, 1);
-        struct sim *s = open_small(&r, policies[seed % 5]);
+        struct sim *s = open_small(&r, policies[seed % POLICIES]);
         drive(s, &r, 3000);
         state_parts(s, &p);
         uint8_t *copy = malloc(p.bytes);

@@ -87,8 +87,10 @@ static void check_refusals(void)
     refused("x210,blocks=4096", SATED_PARSE, "takes no blocks");
     refused("x210,lba=80", SATED_PARSE, "write it like 80% or 0.8");
     refused("x210,lba=0", SATED_PARSE, "no accessible fraction");
-    refused("generic,streams=2", SATED_PARSE, "streams = 2 is not possible");
-    refused("generic,gc=best", SATED_PARSE, "greedy, fifo, random, d-choices:N, cost-benefit");
+    refused("generic,streams=9", SATED_PARSE, "a number from 1 to 7");
+    refused("generic,streams=3,hot=20%", SATED_PARSE, "leave hot out, or give 1 or 2 streams");
+    refused("generic,wear_levelling=on", SATED_PARSE, "one of off, dynamic, static");
+    refused("generic,gc=best", SATED_PARSE, "greedy, fifo, random, d-choices:N, cost-benefit, windowed:W");
     refused("generic,gc=d-choices", SATED_PARSE, "d-choices:N");
     refused("generic,gc=greedy:3", SATED_PARSE, "greedy, fifo");
     refused("generic,channels=0", SATED_PARSE, "from 1 to 64");
@@ -252,7 +254,7 @@ static void check_purge_trim_limit(void)
 
 static void check_power(void)
 {
-    struct sim *s = loop_open("x210,scale=1/64");
+    struct sim *s = loop_open("x210,scale=1/64,devslp_after_ms=0");
     struct sated_sim_counters c;
     uint32_t tag;
     int64_t now;
@@ -309,7 +311,7 @@ static void check_power(void)
 /* One read at a time: the firmware, one read of the flash, one transfer; and none of these where there is no data. */
 static void check_latency(void)
 {
-    struct sim *s = loop_open("x210,scale=1/64,coverage=1");
+    struct sim *s = loop_open("x210,scale=1/64,coverage=1,devslp_after_ms=0");
     struct random r;
     random_seed(&r, 1, 0);
     uint64_t units = sim_capacity(s) / 4096;
@@ -376,6 +378,9 @@ int main(void)
     check_goes_on("generic,blocks=512");
     check_goes_on("generic,blocks=512,gc=d-choices:3");
     check_goes_on("generic,blocks=512,gc=cost-benefit");
+    check_goes_on("generic,blocks=512,gc=windowed:50");
+    check_goes_on("generic,blocks=512,streams=5");
+    check_goes_on("generic,blocks=512,streams=2,hot=10%,wear_levelling=static,wear_threshold=3");
     check_goes_on("generic,blocks=512,gc=fifo,coverage=0.5,buffer_stripes=2");
     check_goes_on("generic,blocks=512,timing=off,gc=random,domain=channel");
     check_refusals();

@@ -17,7 +17,7 @@ static uint8_t *data; /* ROOM bytes, behind which nothing may be touched */
 /* The model s840 with 64 MiB, so that an overwrite takes no time. */
 static void add_small(void)
 {
-    static const char *const changes[][2] = {{"[800166076416]", "[67108864]"}, {"[1099511627776]", "[134217728]"}};
+    static const char *const changes[][2] = {{"[800166076416,", "[67108864,"}, {"[1099511627776,", "[134217728,"}};
     char *text = strdup(sated_sim_model_text("s840"));
     for (size_t i = 0; i < 2; i++) {
         char *at = strstr(text, changes[i][0]), *out = NULL;

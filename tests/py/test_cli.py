@@ -33,6 +33,7 @@ COMMANDS = [
     ["sim"],
     ["sim", "models"],
     ["sim", "show"],
+    ["sim", "validate"],
     ["sim", "create"],
     ["sim", "counters"],
     ["sim", "exec"],
@@ -528,6 +529,20 @@ def test_sim_commands(sated_cli: Any, tmp_path: Path) -> None:
     found = json.loads(sated_cli("sim", "counters", uri, "--json").out)
     assert found["served_writes"] == 500 and found["scale"] == 64
     assert sated_cli("sim", "create", "x210", tmp_path / "my.sim").code != 0
+
+
+def test_sim_create_filled(sated_cli: Any, tmp_path: Path) -> None:
+    uri = sated_cli("sim", "create", "generic,blocks=512", tmp_path / "my.sim", "--fill", "random:50%").out.strip()
+    found = json.loads(sated_cli("sim", "counters", uri, "--json").out)
+    assert found["mapped_units"] == 512 * 128 * 100 // 128 // 2 and found["nand_write_units"] == 0
+    told = sated_cli("sim", "create", "generic", tmp_path / "other.sim", "--fill", "half")
+    assert told.code == 2 and "fresh, sequential, random or steady" in told.sentence
+
+
+def test_both_over_provisionings_are_printed_with_their_names(sated_cli: Any) -> None:
+    """256 GiB of flash for 256,060,514,304 bytes: (T-U)/U = 7.35 %, (T-U)/T = 6.85 %, cut to a digit by the scale."""
+    told = sated_cli("info", "sim:x210,scale=1/64").out
+    assert "over-provisioning 7.3 % of the user's, 6.8 % of the flash" in told
 
 
 def test_counters_of_a_file_are_refused(sated_cli: Any, full_file: Path) -> None:

@@ -130,7 +130,7 @@ def test_generate_knows_every_command() -> None:
 HOWTO = ("read-health", "send-commands", "record-and-replay", "extend-decoders", "set-capacity", "set-a-drive")
 
 
-@pytest.mark.parametrize("name", HOWTO)
+@pytest.mark.parametrize("name", (*HOWTO, "simulate-a-raid-set"))
 def test_the_python_of_the_how_to_pages_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All blocks of a page, one after the other; what they assert holds."""
     from sated import _plugins

@@ -189,10 +189,10 @@ def test_settle_phase_is_kept_out(tmp_path: Path) -> None:
 
 
 def test_published_figures_are_compared(tmp_path: Path) -> None:
-    """A model with published tables gives rows for the settings it has figures of, and for no others."""
+    """A model with expected tables gives rows for the settings it has figures of, and for no others."""
     text = sated.sim.model_text("generic")
     text += """
-[published.read_4k_iops]
+[expected.read_4k_iops]
 unit = "IOPS"
 source = "a review"
 lba_100 = 1000.0

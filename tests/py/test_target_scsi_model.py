@@ -547,8 +547,8 @@ class Drives(RuleBasedStateMachine):
 @pytest.fixture(scope="module", autouse=True)
 def small_drive() -> None:
     """The model s840 with 64 MiB."""
-    text = sated.sim.model_text("s840").replace("[800166076416]", f"[{BYTES}]")
-    sated.sim.add_model("small-sas", text.replace("[1099511627776]", f"[{2 * BYTES}]"))
+    text = sated.sim.model_text("s840").replace("[800166076416,", f"[{BYTES},")
+    sated.sim.add_model("small-sas", text.replace("[1099511627776,", f"[{2 * BYTES},"))
 
 
 def run(examples: int, steps: int, commands: int) -> None:

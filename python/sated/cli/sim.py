@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .. import _text
-from ._common import Json, command, emit, epilog
+from ._common import FAILED, OK, Json, command, emit, epilog, say
 from .info import Uri
 
 if TYPE_CHECKING:
+    from sated._expected import Figure
     from sated.sim import Simulation
 
 app = typer.Typer(
@@ -61,16 +62,68 @@ def create(
         str, typer.Argument(metavar="MODEL", help="A model's name, or sim:NAME,key=value... to set more.")
     ],
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The state file; an existing one is refused.")],
+    fill: Annotated[
+        str,
+        typer.Option(
+            metavar="WORD", help="What it holds: fresh, sequential or random (:50% for a part of it), or steady."
+        ),
+    ] = "fresh",
     json: Json = False,
 ) -> None:
     """Make a simulated drive that keeps its state in FILE from one command to the next; its URI is printed."""
     import sated
 
-    uri = sated.sim.create(model.removeprefix("sim:"), file)
+    keys = {} if fill == "fresh" else {"fill": fill}
+    uri = sated.sim.create(model.removeprefix("sim:"), file, **keys)
     if json:
         emit({"uri": uri, "file": str(file)})
     else:
         print(uri)
+
+
+def validate(
+    model: Annotated[list[str], typer.Argument(metavar="MODEL...", help="Models with published figures.")],
+    scale: Annotated[str, typer.Option(metavar="1/N", help="Size of the simulated drives.")] = "1/64",
+    seed: Annotated[int, typer.Option(metavar="N", help="Of the addresses.")] = 1,
+    json: Json = False,
+) -> int:
+    """Measure the figures published for a drive on its model, and print how far off each is.
+
+    MISS is a figure outside its tolerance; one that the model allows to miss says why. Figures without a tolerance are
+    shown only, such as the greatest latency, with how many I/Os it is of.
+    """
+    import sated
+
+    figures = [figure for name in model for figure in sated.sim.validate(name, scale=scale, seed=seed)]
+    missed = [figure for figure in figures if figure.outcome == "MISS"]
+    if json:
+        emit([{**asdict(figure), "difference": figure.difference} for figure in figures])
+    else:
+        print("\n".join(_figures(figures)))
+    if missed:
+        told = ", ".join(f"{figure.model}: {figure.name} {figure.setting}".rstrip() for figure in missed)
+        say(f"{len(missed)} of {len(figures)} figures outside their tolerance: {told}")
+    return FAILED if missed else OK
+
+
+def _figures(figures: list[Figure]) -> Iterator[str]:
+    head = ("", "", "published", "simulated", "", "difference", "tolerance", "", "I/Os")
+    rows = [head]
+    for f in figures:
+        difference = f"{f.measured - f.published:+.2f}" if f.absolute else f"{100 * f.difference:+.1f} %"
+        tolerance = "" if f.tolerance is None else f"{f.tolerance:g}" if f.absolute else f"{100 * f.tolerance:.0f} %"
+        values = (_text.number(f.published), _text.number(f.measured), f.unit, difference, tolerance)
+        rows.append((f"{f.model} {f.name}", f.setting, *values, f.outcome, _text.number(f.ios)))
+    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
+    left = {0, 1, 4, 7}
+    for row in rows:
+        yield "  ".join(
+            text.ljust(width) if i in left else text.rjust(width)
+            for i, (text, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+    for f in figures:
+        if f.reason:
+            yield f"allowed: {f.model} {f.name}: {f.reason}"
 
 
 def counters(uri: Uri, json: Json = False) -> None:
@@ -173,6 +226,11 @@ def _simulated(uri: str) -> Iterator[Simulation]:
 
 app.command("models", short_help="List the models.", epilog=epilog("sated sim models --json"))(command(models))
 app.command("show", short_help="Print a model.", epilog=epilog("sated sim show x210"))(command(show))
+app.command(
+    "validate",
+    short_help="Compare a model with what was published.",
+    epilog=epilog("sated sim validate x210 710 s840", FAILED),
+)(command(validate))
 app.command(
     "create", short_help="Make a drive that keeps its state in a file.", epilog=epilog("sated sim create x210 my.sim")
 )(command(create))

@@ -255,8 +255,8 @@ def _new_manifest(path: Path, plan: Plan, seed: int, drive: Drive) -> dict[str, 
         "command": sys.argv[:1],
     }
     model = _model(drive)
-    if model.get("published"):
-        manifest["published"] = model["published"]
+    if model.get("expected"):
+        manifest["published"] = model["expected"]
     queue = model.get("controller", {}).get("queue", {}).get("value")
     if queue is not None:
         manifest["drive"]["queue_depth"] = queue
