@@ -12,7 +12,7 @@ from pathlib import Path
 
 import loops
 
-FEW, MANY = 50_000, 250_000
+FEW, MANY = 20_000, 80_000
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,10 @@ def _figures(model: str) -> list[Figure]:
     return sated.sim.validate(model)
 
 
-@pytest.mark.parametrize("model", [*REVIEWED, *COMPARED])
+@pytest.mark.parametrize(
+    "model",
+    [*(pytest.param(name, marks=pytest.mark.long if name == "s840" else ()) for name in REVIEWED), *COMPARED],
+)
 def test_published_figures_are_met(model: str) -> None:
     figures = _figures(model)
     missed = [f"{f.name} {f.setting}: {f.measured:g} for {f.published:g}" for f in figures if f.outcome == "MISS"]
