@@ -85,10 +85,9 @@ int sim_fail_die(struct sim *s, uint32_t die)
         return sim_refuse_while_busy(s, "the failure of a die");
     struct domain *d = &s->ftl.domain[die / s->model.domain_dies];
     uint32_t in = die % (uint32_t)s->model.domain_dies, left = (uint32_t)s->model.data_dies - d->loss.dead;
-    for (uint32_t i = 0; i < d->loss.dead; i++)
-        if (d->loss.dead_die[i] == in)
-            return error_set(SATED_STATE, SATED_LAYER_DRIVE, "sim:%s: die %u has failed already; name another",
-                             s->model.name, die);
+    if (loss_has_die(&d->loss, 0, in))
+        return error_set(SATED_STATE, SATED_LAYER_DRIVE, "sim:%s: die %u has failed already; name another",
+                         s->model.name, die);
     if (d->loss.dead == FTL_DEAD_MAX || left < 2)
         return error_set(SATED_STATE, SATED_LAYER_DRIVE,
                          "sim:%s: %u of the %u dies that share their blocks have failed already, and without die %u "

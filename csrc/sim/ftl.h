@@ -71,6 +71,15 @@ struct loss {
     uint32_t rebuilding, block, at; /* 1: pages on dead dies are being looked for, from there on */
 };
 
+/* Whether a die of the domain is one of those that failed, but for the first `from` of them. */
+static inline bool loss_has_die(const struct loss *l, uint32_t from, uint32_t die)
+{
+    for (uint32_t i = from; i < l->dead; i++)
+        if (l->dead_die[i] == die)
+            return true;
+    return false;
+}
+
 struct frontier {
     uint32_t open, at; /* the block being filled, and its next page */
 };

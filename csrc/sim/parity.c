@@ -40,11 +40,7 @@ static bool is_on_dead(const struct ftl *f, const struct loss *l, uint32_t block
 {
     if (f->laid[block] == l->dead)
         return false;
-    uint32_t die = parity_die(f, block, at);
-    for (uint32_t i = f->laid[block]; i < l->dead; i++)
-        if (l->dead_die[i] == die)
-            return true;
-    return false;
+    return loss_has_die(l, f->laid[block], parity_die(f, block, at));
 }
 
 bool parity_is_missing(const struct ftl *f, uint32_t block, uint32_t at)

@@ -300,8 +300,7 @@ static bool can_miss(const struct set *t, uint32_t n)
 {
     uint32_t others = 0;
     for (uint32_t m = 0; m < t->shape.n; m++)
-        others += m != n && t->k.state[m] == SATED_MEMBER_ONLINE &&
-                  (t->shape.level == SET_RAID5 || m / t->shape.copies == n / t->shape.copies);
+        others += t->k.state[m] == SATED_MEMBER_ONLINE && set_helps(t, n, m);
     return t->shape.level == SET_RAID5 ? others == t->shape.n - 1 : others > 0;
 }
 

@@ -58,17 +58,23 @@ static void work_out(const struct set *t, uint64_t row, uint32_t lost, uint32_t 
     }
 }
 
+/* The first member that has a chunk of data; SET_NONE where it has to be worked out. */
+static uint32_t holder(const struct set *t, uint64_t row, uint32_t k)
+{
+    for (uint32_t copy = 0; copy < t->shape.copies; copy++)
+        if (set_has(t, set_place(t, row, k, copy), row))
+            return set_place(t, row, k, copy);
+    return SET_NONE;
+}
+
 /* A unit of a chunk of data, as the host sees it. */
 static void look(const struct set *t, uint64_t row, uint32_t k, uint32_t unit, uint8_t *out, uint8_t *other)
 {
-    for (uint32_t copy = 0; copy < t->shape.copies; copy++) {
-        uint32_t m = set_place(t, row, k, copy);
-        if (set_has(t, m, row)) {
-            media_unit(t->member[m], unit, out);
-            return;
-        }
-    }
-    work_out(t, row, set_place(t, row, k, 0), unit, out, other);
+    uint32_t member = holder(t, row, k);
+    if (member != SET_NONE)
+        media_unit(t->member[member], unit, out);
+    else
+        work_out(t, row, set_place(t, row, k, 0), unit, out, other);
 }
 
 static bool row_keeps(const struct set *t, uint64_t row, uint32_t unit)
@@ -172,10 +178,7 @@ int set_read_bytes(struct sim *s, uint64_t offset, void *out, uint32_t bytes)
         struct piece p = set_piece(t, offset + done, bytes - done);
         uint32_t at = p.at % n, unit = (uint32_t)(p.row * per_chunk + p.at / n);
         take = p.bytes < n - at ? p.bytes : n - at;
-        uint32_t member = SET_NONE;
-        for (uint32_t copy = 0; copy < t->shape.copies && member == SET_NONE; copy++)
-            if (set_has(t, set_place(t, p.row, p.k, copy), p.row))
-                member = set_place(t, p.row, p.k, copy);
+        uint32_t member = holder(t, p.row, p.k);
         if (member != SET_NONE) {
             rc = media_read(t->member[member], (uint64_t)unit * n + at, to + done, take);
             continue;

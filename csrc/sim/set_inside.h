@@ -141,6 +141,7 @@ int set_new_member(const struct set *t, uint32_t n, uint32_t replaced, struct si
 uint32_t set_place(const struct set *t, uint64_t row, uint32_t k, uint32_t copy); /* the member of a chunk of data */
 uint32_t set_parity(const struct set *t, uint64_t row);                           /* SET_NONE: there is none */
 bool set_has(const struct set *t, uint32_t member, uint64_t row);                 /* it is in use, and rebuilt so far */
+bool set_helps(const struct set *t, uint32_t member, uint32_t other); /* `other` has a part in what `member` holds */
 /* A span of the set within one chunk. */
 struct piece {
     uint64_t row;

@@ -28,6 +28,11 @@ bool set_has(const struct set *t, uint32_t member, uint64_t row)
     return state == SATED_MEMBER_ONLINE || (state == SATED_MEMBER_REBUILDING && row < t->k.rebuild_row);
 }
 
+bool set_helps(const struct set *t, uint32_t member, uint32_t other)
+{
+    return other != member && (t->shape.level == SET_RAID5 || member / t->shape.copies == other / t->shape.copies);
+}
+
 struct piece set_piece(const struct set *t, uint64_t offset, uint64_t bytes)
 {
     uint64_t chunk = t->shape.chunk, n = offset / chunk, at = offset % chunk;

@@ -65,17 +65,22 @@ static enum line_mode choose_mode(const struct set *t, struct line *l)
 }
 
 /* A command for each run of bits, or only how many they are. */
-static uint32_t send(struct set *t, struct line *l, uint32_t member, enum sated_op op, const uint64_t *bits, bool count)
+static uint32_t send_runs(struct set *t, struct line *l, uint32_t member, enum sated_op op, const uint64_t *bits,
+                          bool count)
 {
     uint32_t commands = 0;
-    if (!set_has(t, member, l->row))
-        return 0;
     for (uint32_t from = 0, n; bits_run(bits, sectors(t), &from, &n); from += n) {
         commands++;
         if (!count)
             set_part(t, member, op, l->row * t->shape.chunk + from * SET_SECTOR, n * SET_SECTOR, 0, l);
     }
     return commands;
+}
+
+/* The same, of a member that has the row; none of another. */
+static uint32_t send(struct set *t, struct line *l, uint32_t member, enum sated_op op, const uint64_t *bits, bool count)
+{
+    return set_has(t, member, l->row) ? send_runs(t, l, member, op, bits, count) : 0;
 }
 
 static uint32_t send_reads(struct set *t, struct line *l, bool count)
@@ -119,29 +124,17 @@ static uint32_t rebuilt_member(const struct set *t)
     return SET_NONE;
 }
 
-/* Whether `other` has a part in what `member` holds of a row. */
-static bool helps(const struct set *t, uint32_t member, uint32_t other)
-{
-    return other != member && (t->shape.level == SET_RAID5 || member / t->shape.copies == other / t->shape.copies);
-}
-
 static uint32_t send_rebuild(struct set *t, struct line *l, bool reads, bool count)
 {
     uint32_t member = rebuilt_member(t), commands = 0;
-    uint64_t first = l->row * t->shape.chunk;
-    for (uint32_t m = 0; m < t->shape.n && reads; m++) {
-        if (!helps(t, member, m) || !set_has(t, m, l->row))
+    if (!reads)
+        return send_runs(t, l, member, SATED_WRITE, t->rebuild_bits, count);
+    for (uint32_t m = 0; m < t->shape.n; m++) {
+        if (!set_helps(t, member, m) || !set_has(t, m, l->row))
             continue;
         commands += send(t, l, m, SATED_READ, t->rebuild_bits, count);
         if (t->shape.level != SET_RAID5)
             break; /* one mirror is enough */
-    }
-    if (reads)
-        return commands;
-    for (uint32_t from = 0, n; bits_run(t->rebuild_bits, sectors(t), &from, &n); from += n) {
-        commands++;
-        if (!count)
-            set_part(t, member, SATED_WRITE, first + from * SET_SECTOR, n * SET_SECTOR, 0, l);
     }
     return commands;
 }
@@ -155,7 +148,7 @@ static bool find_held(struct set *t, uint32_t member, uint64_t row)
     for (uint64_t u = 0; u < units; u++) {
         bool held = false;
         for (uint32_t m = 0; m < t->shape.n && !held; m++)
-            held = helps(t, member, m) && set_has(t, m, row) &&
+            held = set_helps(t, member, m) && set_has(t, m, row) &&
                    ftl_page(&t->member[m]->ftl, (uint32_t)(row * units + u)) != FTL_NONE;
         if (held)
             bits_set(t->rebuild_bits, (uint32_t)(u * unit_bytes / SET_SECTOR), (uint32_t)(unit_bytes / SET_SECTOR));

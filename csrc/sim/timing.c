@@ -195,10 +195,7 @@ static int64_t read_row(struct timing *t, const struct model *m, const struct ft
     int64_t end = at;
     for (uint32_t i = 0; i < t->domain_dies; i++) {
         uint32_t die = n * t->domain_dies + i, channel = channel_of(t, f, die);
-        bool dead = false;
-        for (uint32_t k = 0; k < l->dead; k++)
-            dead |= l->dead_die[k] == i;
-        if (dead)
+        if (loss_has_die(l, 0, i))
             continue;
         int64_t *plane = &t->plane[die * t->planes + row * t->planes / (uint32_t)m->program_units];
         if (!together)
